@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One makefile, no recursion. V=1 shows the commands; CC=clang works as well.
+
+CC      ?= gcc
+CFLAGS  ?= -O2 -g
+V       ?= 0
+B       := build
+
+WARN    := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+           -Wwrite-strings -Wformat=2 -Wvla -Wundef
+BASE    := -std=gnu11 -D_GNU_SOURCE -I. -MMD -MP -fno-common $(WARN)
+VERSION := $(shell cat VERSION)
+GIT_ID  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+pkg      = $(shell pkg-config $(2) $(1) 2>/dev/null)
+DPDK_CFLAGS := $(patsubst -I%,-isystem %,$(call pkg,libdpdk,--cflags))
+DPDK_LIBS   := $(call pkg,libdpdk,--libs)
+
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
+
+PROGRAMS := dststorm $(B)/dststorm-gen $(B)/dststorm-sink $(B)/dststorm-mon
+all: $(PROGRAMS)
+
+# --- objects -------------------------------------------------------------------------------------
+LIB_O  := $(patsubst %.c,$(B)/%.o,$(wildcard lib/*.c))
+GEN_O  := $(patsubst %.c,$(B)/%.o,$(wildcard gen/*.c))
+SINK_O := $(patsubst %.c,$(B)/%.o,$(wildcard sink/*.c))
+MON_O  := $(patsubst %.c,$(B)/%.o,$(wildcard mon/*.c))
+CTL_O  := $(patsubst %.c,$(B)/%.o,$(wildcard ctl/*.c))
+
+$(LIB_O): EXTRA := -Wconversion
+# The batch loops are written to be vectorised; -O3 lets both compilers do it.
+$(B)/lib/perm.o $(B)/lib/addrset.o: EXTRA += -O3
+$(GEN_O): EXTRA := $(DPDK_CFLAGS) -O3
+$(SINK_O): EXTRA := $(DPDK_CFLAGS)
+$(MON_O): EXTRA := $(call pkg,libnl-3.0,--cflags)
+$(B)/%/main.o: EXTRA += -DDSTSTORM_VERSION='"$(VERSION)"' -DDSTSTORM_GIT_ID='"$(GIT_ID)"'
+
+$(B)/%.o: %.c | deps-present
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(EXTRA) -c -o $@ $<
+
+$(B)/libdststorm.a: $(LIB_O)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# --- programs ------------------------------------------------------------------------------------
+LIB_LIBS := -lyaml -ljansson -lz -lm
+
+define link
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
+endef
+
+dststorm: $(CTL_O) $(B)/libdststorm.a
+	$(call link,-levent_core $(LIB_LIBS))
+$(B)/dststorm-gen: $(GEN_O) $(B)/libdststorm.a
+	$(call link,$(DPDK_LIBS) -lrte_net_vhost -levent_core -lpcap $(LIB_LIBS) -lpthread)
+$(B)/dststorm-sink: $(SINK_O) $(B)/libdststorm.a
+	$(call link,$(DPDK_LIBS) -lrte_net_vhost -levent_core -lpcap $(LIB_LIBS) -lpthread)
+$(B)/dststorm-mon: $(MON_O) $(B)/libdststorm.a
+	$(call link,-static -levent_core -lnl-route-3 -lnl-3 $(LIB_LIBS) -lpthread)
+
+# --- dependencies --------------------------------------------------------------------------------
+# scripts/deps installs what is missing when root, and else prints the one command to run.
+.PHONY: deps deps-present
+deps-present:
+	@scripts/deps build
+deps:
+	@scripts/deps all
+
+# --- what users type -----------------------------------------------------------------------------
+SCENARIO ?= configs/many-destinations.yaml
+
+.PHONY: all run check check-long bench clean fuzz unit
+run: all
+	@scripts/deps run
+	./dststorm run $(SCENARIO)
+
+check:
+	@scripts/check
+check-long:
+	@scripts/check --long
+bench: all
+	@scripts/bench
+
+clean:
+	rm -rf $(B) dststorm
+
+# --- tests ---------------------------------------------------------------------------------------
+# A unit test may need pure files of a program: name them in a line "// needs: sink/track.c" at its top.
+UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
+needs = $(patsubst %.c,$(B)/%.o,$(shell sed -n 's|^// needs: ||p' $(1)))
+
+unit: $(UNIT)
+
+.SECONDEXPANSION:
+$(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a
+	$(call say,TEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(BASE) $(CFLAGS) -o $@ $(filter %.c %.o %.a,$^) -lcmocka $(LIB_LIBS) -lpthread
+
+# Fuzzers are clang's; lib is compiled again with coverage, ASan and UBSan.
+FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_CC ?= clang-14
+fuzz: $(FUZZ)
+$(B)/fuzz/%: tests/fuzz/%.c $(wildcard lib/*.c lib/*.h)
+	$(call say,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(filter-out -MMD -MP,$(BASE)) -g -O1 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=undefined -o $@ $(filter %.c,$^) $(LIB_LIBS)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

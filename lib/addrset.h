@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Address sets: a union of prefixes and ranges without the excluded ones, addressed by a dense
+ * index. One family per set. The type holds 128-bit addresses; the parser takes IPv4 today.
+ *
+ * Life: addrset_init, addrset_add and addrset_exclude in any order (an exclusion wins over any
+ * addition, whichever came first), addrset_seal, then only the readers. A sealed set is immutable
+ * and may be read by any number of threads.
+ */
+#ifndef LIB_ADDRSET_H
+#define LIB_ADDRSET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+/* A 128-bit number; an IPv4 address is in @lo, in host byte order, with @hi 0. */
+struct addr {
+	uint64_t hi, lo;
+};
+
+/* One run of consecutive addresses, both ends included; @first_index: the index of @first. */
+struct addrset_range {
+	struct addr first, last;
+	uint64_t first_index;
+};
+
+struct addrset {
+	int family;			 /* AF_UNSPEC until the first addition, then AF_INET or AF_INET6 */
+	bool sealed;
+	uint64_t count;			 /* addresses in the set; valid once sealed */
+	struct addrset_range *ranges;	 /* once sealed: ascending, disjoint, not adjacent */
+	size_t nr_ranges;
+	struct addrset_range *excludes;	 /* before sealing only */
+	size_t nr_excludes;
+};
+
+void addrset_init(struct addrset *set);
+void addrset_free(struct addrset *set); /* also valid on a zeroed set, and twice */
+
+/*
+ * Add, or exclude, "A.B.C.D", "A.B.C.D/LEN" or "A.B.C.D-E.F.G.H". A prefix with host bits set
+ * (198.19.0.1/16) is an error that names the prefix that was probably meant.
+ * Returns 0; -EINVAL for text that is none of these; -EAFNOSUPPORT for a mixture of families or
+ * (today) for IPv6; -ENOMEM. @err may be NULL.
+ */
+int addrset_add(struct addrset *set, const char *text, struct err *err);
+int addrset_exclude(struct addrset *set, const char *text, struct err *err);
+
+/*
+ * Sort, merge, subtract, number. Returns 0; -EINVAL if nothing is left (the sentence says whether
+ * nothing was added or everything was excluded); -E2BIG over 2^32 IPv4 addresses (cannot happen)
+ * or 2^64 - 1 in all; -ENOMEM. Sealing a sealed set does nothing and returns 0.
+ */
+int addrset_seal(struct addrset *set, struct err *err);
+
+static inline uint64_t addrset_count(const struct addrset *set)
+{
+	return set->count;
+}
+
+/* The address with index @i, 0 <= @i < count, in ascending order. O(log ranges). */
+struct addr addrset_at(const struct addrset *set, uint64_t i);
+
+/* The same for a burst of IPv4 indices: @out[k] = address of @idx[k], in host byte order. */
+void addrset_at4(const struct addrset *set, const uint32_t *idx, uint32_t *out, unsigned int n);
+
+/* The index of @a, or -1 if it is not in the set. O(log ranges). */
+int64_t addrset_index(const struct addrset *set, struct addr a);
+
+/* True if every address of @set is in @outer (both sealed). */
+bool addrset_within(const struct addrset *set, const struct addrset *outer);
+
+/* Numeric text of an address. @buf: at least 46 bytes (INET6_ADDRSTRLEN). Returns @buf. */
+char *addr_text(int family, struct addr a, char *buf);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Pacing of one lane of a stream. Time is an argument: nothing here reads a clock.
+ *
+ * Guarantees
+ *  - Exact: the packets due at time t are floor((t - t0) * rate / 10^9) + 1 for the stream, those
+ *    with seq mod nr_lanes == lane for the lane. The remainder is carried for ever: no drift over
+ *    10^12 packets, whatever the polling times.
+ *  - One budget over all lanes: lanes share nothing but t0 and the rate.
+ *  - Bounded: in any window of 1 ms, all lanes together take at most rate / 1000 + burst packets,
+ *    also after a stall. Debt is paid back at no more than burst / 2 packets per ms over the rate
+ *    (a token bucket of depth burst / 2 beside the exact count), so nothing is dropped to keep the
+ *    bound, and nothing is hidden: what is not taken by the end is the caller's unsent count.
+ *  - rate 0 means no pacing: pace_take returns what is asked, up to the total.
+ */
+#ifndef LIB_PACE_H
+#define LIB_PACE_H
+
+#include <stdint.h>
+
+struct pace {
+	uint64_t t0_ns;
+	uint64_t rate_pps; /* of the stream, not of the lane */
+	uint32_t lane, nr_lanes;
+	uint32_t burst;	   /* packets, of the stream */
+	uint64_t total;	   /* of the lane */
+	uint64_t taken;	   /* by the lane */
+	/* Bucket, in 10^-9 packets of the lane. */
+	uint64_t tokens, depth, fill_per_ns;
+	uint64_t last_ns;
+};
+
+/* @total: packets of the whole stream; the lane's share is derived. @nr_lanes: at least 1.
+ * @burst: at least 2 * @nr_lanes. */
+void pace_init(struct pace *p, uint64_t t0_ns, uint64_t rate_pps, uint64_t total, uint32_t burst,
+	       uint32_t lane, uint32_t nr_lanes);
+
+/* How many packets the lane may send at @now_ns: at most @max. They count as taken. */
+unsigned int pace_take(struct pace *p, uint64_t now_ns, unsigned int max);
+
+/* @n of the packets last taken were not sent: they are to be taken again. */
+void pace_give_back(struct pace *p, unsigned int n);
+
+/* The earliest time at which pace_take() may return something; UINT64_MAX when all are taken. */
+uint64_t pace_next_ns(const struct pace *p);
+
+#endif
