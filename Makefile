@@ -12,12 +12,28 @@ BASE    := -std=gnu11 -D_GNU_SOURCE -I. -MMD -MP -fno-common $(WARN)
 VERSION := $(shell cat VERSION)
 GIT_ID  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-pkg      = $(shell pkg-config $(2) $(1) 2>/dev/null)
-DPDK_CFLAGS := $(patsubst -I%,-isystem %,$(call pkg,libdpdk,--cflags))
-DPDK_LIBS   := $(call pkg,libdpdk,--libs)
-
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' '$(1)' '$(2)')
+
+all:
+
+# --- dependencies --------------------------------------------------------------------------------
+# scripts/deps installs what is missing when root, and else prints the one command to run. What
+# pkg-config says is kept in a file that make remakes, and then reads again, when packages changed:
+# so a first `make` on a bare machine sees what it has just installed.
+ifneq ($(filter-out clean deps check check-long,$(or $(MAKECMDGOALS),all)),)
+include $(B)/pkg.mk
+endif
+$(B)/pkg.mk: scripts/deps $(wildcard /var/lib/dpkg/status)
+	@scripts/deps build $(if $(filter run bench,$(MAKECMDGOALS)),run)
+	@mkdir -p $(@D)
+	@printf '%s\n' "DPDK_CFLAGS := $$(pkg-config --cflags libdpdk | sed 's/-I/-isystem /g')" \
+		"DPDK_LIBS := $$(pkg-config --libs libdpdk)" \
+		"NL_CFLAGS := $$(pkg-config --cflags libnl-3.0)" >$@
+
+.PHONY: deps
+deps:
+	@scripts/deps all
 
 PROGRAMS := dststorm $(B)/dststorm-gen $(B)/dststorm-sink $(B)/dststorm-mon
 all: $(PROGRAMS)
@@ -34,10 +50,10 @@ $(LIB_O): EXTRA := -Wconversion
 $(B)/lib/perm.o $(B)/lib/addrset.o: EXTRA += -O3
 $(GEN_O): EXTRA := $(DPDK_CFLAGS) -O3
 $(SINK_O): EXTRA := $(DPDK_CFLAGS)
-$(MON_O): EXTRA := $(call pkg,libnl-3.0,--cflags)
+$(MON_O): EXTRA := $(NL_CFLAGS)
 $(B)/%/main.o: EXTRA += -DDSTSTORM_VERSION='"$(VERSION)"' -DDSTSTORM_GIT_ID='"$(GIT_ID)"'
 
-$(B)/%.o: %.c | deps-present
+$(B)/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(EXTRA) -c -o $@ $<
@@ -62,14 +78,6 @@ $(B)/dststorm-sink: $(SINK_O) $(B)/libdststorm.a
 	$(call link,$(DPDK_LIBS) -lrte_net_vhost -levent_core -lpcap $(LIB_LIBS) -lpthread)
 $(B)/dststorm-mon: $(MON_O) $(B)/libdststorm.a
 	$(call link,-static -levent_core -lnl-route-3 -lnl-3 $(LIB_LIBS) -lpthread)
-
-# --- dependencies --------------------------------------------------------------------------------
-# scripts/deps installs what is missing when root, and else prints the one command to run.
-.PHONY: deps deps-present
-deps-present:
-	@scripts/deps build
-deps:
-	@scripts/deps all
 
 # --- what users type -----------------------------------------------------------------------------
 SCENARIO ?= configs/many-destinations.yaml
