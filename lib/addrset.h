@@ -35,6 +35,9 @@ struct addrset {
 	size_t nr_ranges;
 	struct addrset_range *excludes;	 /* before sealing only */
 	size_t nr_excludes;
+	/* Once an IPv4 set is sealed, one for each range, for addrset_at4(): its first index, and
+	 * what to add (modulo 2^32) to an index to get its address. */
+	uint32_t *index4, *base4;
 };
 
 void addrset_init(struct addrset *set);
@@ -64,7 +67,8 @@ static inline uint64_t addrset_count(const struct addrset *set)
 /* The address with index @i, 0 <= @i < count, in ascending order. O(log ranges). */
 struct addr addrset_at(const struct addrset *set, uint64_t i);
 
-/* The same for a burst of IPv4 indices: @out[k] = address of @idx[k], in host byte order. */
+/* The same for a burst of IPv4 indices: @out[k] = address of @idx[k], in host byte order. @out may
+ * be @idx. Vectorised; one comparison a range for up to 8 ranges, a search beyond. */
 void addrset_at4(const struct addrset *set, const uint32_t *idx, uint32_t *out, unsigned int n);
 
 /* The index of @a, or -1 if it is not in the set. O(log ranges). */
