@@ -4,7 +4,6 @@
 #include "rng.h"
 #include "simd.h"
 
-#define PERM_ROUNDS 3u
 /* Four vectors in flight hide the latency of the multiplications. */
 #define PERM_VECTORS 4u
 #define PERM_BLOCK   (PERM_VECTORS * SIMD_WIDTH)
@@ -14,16 +13,32 @@ static unsigned int perm_width(uint64_t n)
 	return n <= 1 ? 0 : 64u - (unsigned int)__builtin_clzll(n - 1);
 }
 
+/*
+ * A multiplier that is 1 or close to a power of two would scatter nothing: half of all odd numbers
+ * are refused, by their least number of signed binary digits, which is width / 3 on average.
+ */
+static uint64_t perm_multiplier(uint64_t *seed, unsigned int width)
+{
+	uint64_t m, mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+	unsigned int digits;
+
+	do {
+		m = (rng_splitmix64(seed) | 1) & (mask | 1);
+		digits = (unsigned int)__builtin_popcountll(m ^ 3 * m);
+	} while (width >= 4 && (digits * 3 < width || m % 8 == 1 || m % 8 == 7));
+	return m;
+}
+
 void perm_init(struct perm *p, uint64_t n, uint64_t seed)
 {
 	unsigned int width = perm_width(n);
 
 	p->n = n;
 	p->mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+	p->shift = width ? (width + 1) / 2 : 1;
 	for (unsigned int r = 0; r < PERM_ROUNDS; r++) {
-		p->mul[r] = rng_splitmix64(&seed) | 1;
+		p->mul[r] = perm_multiplier(&seed, width);
 		p->add[r] = rng_splitmix64(&seed) & p->mask;
-		p->shift[r] = width < 2 ? 1 : (width + 1) / 2;
 	}
 }
 
@@ -31,7 +46,7 @@ static inline uint64_t perm_scatter(const struct perm *p, uint64_t x)
 {
 	for (unsigned int r = 0; r < PERM_ROUNDS; r++) {
 		x = (x * p->mul[r] + p->add[r]) & p->mask;
-		x ^= x >> p->shift[r];
+		x ^= x >> p->shift;
 	}
 	return x;
 }
@@ -58,7 +73,7 @@ static uint64_t perm_reciprocal(uint64_t a)
 static uint64_t perm_gather(const struct perm *p, uint64_t x)
 {
 	for (unsigned int r = PERM_ROUNDS; r-- > 0;) {
-		x ^= x >> p->shift[r];
+		x ^= x >> p->shift;
 		x = (x - p->add[r]) * perm_reciprocal(p->mul[r]) & p->mask;
 	}
 	return x;
@@ -89,7 +104,7 @@ static inline bool perm_any(const simd_u32 *outside)
 		for (unsigned int r_ = 0; r_ < PERM_ROUNDS; r_++) {                                \
 			(x) = (x) * (uint32_t)(p)->mul[r_] + (uint32_t)(p)->add[r_];               \
 			(x) &= (uint32_t)(p)->mask;                                                \
-			(x) ^= (x) >> (p)->shift[r_];                                              \
+			(x) ^= (x) >> (p)->shift;                                              \
 		}                                                                                  \
 	} while (0)
 

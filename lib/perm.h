@@ -13,12 +13,15 @@
 
 #include <stdint.h>
 
+/* Three are enough from 2^32 on; at 2^16 four still leave some seeds a pattern, five none. */
+#define PERM_ROUNDS 5u
+
 struct perm {
 	uint64_t n;
-	uint64_t mask;	/* 2^k - 1 */
-	uint64_t mul[3]; /* odd */
-	uint64_t add[3];
-	unsigned int shift[3];
+	uint64_t mask; /* 2^k - 1 */
+	uint64_t mul[PERM_ROUNDS]; /* odd */
+	uint64_t add[PERM_ROUNDS];
+	unsigned int shift; /* at least half of k */
 };
 
 /* @n: 1 to 2^64 - 1. */
@@ -31,8 +34,8 @@ uint64_t perm_at(const struct perm *p, uint64_t i);
 uint64_t perm_inverse(const struct perm *p, uint64_t v);
 
 /*
- * A burst for n <= 2^32: @out[k] = perm_at(@p, @pos[k]), @nr of them. Written so that the
- * compiler vectorises the rounds; only walks are scalar. @out may be @pos.
+ * A burst for n <= 2^32: @out[k] = perm_at(@p, @pos[k]), @nr of them. Vectorised, 64 at a time (a
+ * remainder costs as much as 64). @out may be @pos.
  */
 void perm_fill32(const struct perm *p, const uint32_t *pos, uint32_t *out, unsigned int nr);
 
