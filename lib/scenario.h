@@ -22,24 +22,26 @@ struct scenario_stream {
 	struct addrset sources;	     /* sealed */
 	enum sched_order order;
 	uint64_t rate_pps;	     /* 0: "max" */
-	uint64_t new_destinations_per_s; /* 0 in the text: equal to rate_pps */
+	uint64_t new_destinations_per_s; /* absent or "max": equal to rate_pps */
 	uint32_t repeat;	     /* rate_pps / new_destinations_per_s, exact by contract */
-	uint64_t count;		     /* packets to send: rate * duration unless given */
+	/* Packets to send: rate * duration, rounded down, unless given; at "max" without a count it
+	 * is PROBE_SEQ_MAX + 1, which means that only the duration ends the stream. */
+	uint64_t count;
 	uint16_t src_port, dst_port;
 	uint8_t ttl;
 };
 
-/* One sysctl or one line of `require:`; kept in the order of the file. */
+/* One sysctl (nested maps joined by dots) or one line of `require:`; in the order of the file. */
 struct scenario_pair {
 	char *key, *value;
-	int line;
+	int line; /* 0 if an override made it */
 };
 
 struct scenario {
 	char *name;
 	uint64_t seed;
 	double duration_s;
-	double drain_s;		/* 0: derived from the DUT's settings */
+	double drain_s;		/* 0: "auto", derived from the DUT's settings */
 	/* gen: */
 	uint32_t lanes, burst;
 	/* streams: (one today) */
@@ -57,6 +59,8 @@ struct scenario {
 	uint32_t nr_sysctls;
 	char *in_address;	/* the DUT's address towards the generator, "198.18.0.1/16" */
 	char *out_address;	/* towards the sink, "198.19.0.1/16" */
+	struct addr in, out;	/* the same without the prefix length, */
+	uint8_t in_len, out_len; /* and the length */
 	/* require: */
 	struct scenario_pair *requires; /* key: field path in summary.json, value: "OP VALUE" */
 	uint32_t nr_requires;
@@ -75,7 +79,11 @@ int scenario_load(struct scenario *s, const char *path, const char *text,
 		  struct err *err);
 void scenario_free(struct scenario *s);
 
-/* The schedule of stream @i for shard @shard of @nr_shards. */
+/*
+ * The schedule of stream @i for shard @shard of @nr_shards. Rate and count are the stream's, shared
+ * by its shards: packets of one visit stay together, the first shards take what does not divide.
+ * Returns 0, or -EINVAL with a sentence (shard out of range, more shards than packets/s, ...).
+ */
 int scenario_sched(const struct scenario *s, uint32_t i, uint32_t shard, uint32_t nr_shards,
 		   struct sched *out, struct err *err);
 

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Load, check, schedule. Unknown keys are refused while binding, before anything is missed: a slip
+ * of the pen is told as such, not as the absence of what was meant.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "lib/conf.h"
+#include "lib/err.h"
+#include "lib/scenario_parts.h"
+
+#define NAME_LEN_MAX 64u
+
+static const char *const kernels[] = { "debian-6.1", "debian-6.12", NULL };
+
+static int no_memory(struct err *err)
+{
+	return err_set(err, -ENOMEM, "out of memory while reading the scenario");
+}
+
+/* Where errors about member @key of @map point: at it, or at the map if it is absent. */
+static const struct conf *at(const struct conf *map, const char *key)
+{
+	const struct conf *c = map ? conf_get(map, key) : NULL;
+
+	return c ? c : map;
+}
+
+static int missing(const struct conf *map, struct err *err, const char *key, const char *remedy)
+{
+	return conf_err(map, err, -EINVAL, "%s is missing; %s", key, remedy);
+}
+
+/* --- check ------------------------------------------------------------------------------------- */
+
+/* Names become directory names. */
+static int check_name(const struct conf *map, const char *name, struct err *err)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-";
+
+	if (!name)
+		return missing(map, err, "name", "give one, as in name: my-test");
+	if (*name && *name != '.' && *name != '-' && strlen(name) <= NAME_LEN_MAX &&
+	    name[strspn(name, allowed)] == '\0')
+		return 0;
+	return conf_err(at(map, "name"), err, -EINVAL,
+			"name is \"%.80s\"; it must be 1 to %u of A-Z a-z 0-9 . _ - and begin with a "
+			"letter, a digit or _", name, NAME_LEN_MAX);
+}
+
+static int check_kernel(const struct conf *dut, const char *kernel, struct err *err)
+{
+	const char *near = conf_nearest(kernel, kernels);
+
+	if (strchr(kernel, '/'))
+		return 0;
+	for (int i = 0; kernels[i]; i++)
+		if (strcmp(kernel, kernels[i]) == 0)
+			return 0;
+	return conf_err(at(dut, "kernel"), err, -EINVAL,
+			"kernel is \"%.60s\"; it must be debian-6.1, debian-6.12 or the path of a "
+			"bzImage with a / in it%s%s%s", kernel, near ? "; did you mean " : "",
+			near ? near : "", near ? "?" : "");
+}
+
+static int check_dut(struct scenario *s, const struct addrset *allow, struct err *err)
+{
+	const struct conf *dut = at(s->conf, "dut");
+	const struct conf *out = at(dut, "out_address");
+	uint64_t mask;
+	int ret = check_kernel(dut, s->kernel, err);
+
+	if (!ret)
+		ret = scenario_addr_host(at(dut, "in_address"), "in_address", s->in_address, allow,
+					 &s->in, &s->in_len, err);
+	if (!ret)
+		ret = scenario_addr_host(out, "out_address", s->out_address, allow, &s->out,
+					 &s->out_len, err);
+	if (ret)
+		return ret;
+	mask = ~UINT64_C(0) << (32 - (s->in_len < s->out_len ? s->in_len : s->out_len));
+	if ((s->in.lo & mask) == (s->out.lo & mask))
+		return conf_err(out, err, -EINVAL, "out_address %s and in_address %s share a prefix; "
+				"nothing would be forwarded between them", s->out_address, s->in_address);
+	return 0;
+}
+
+static int check_gen(const struct scenario *s, struct err *err)
+{
+	if (s->burst >= 2 * s->lanes)
+		return 0;
+	return conf_err(at(at(s->conf, "gen"), "burst"), err, -EINVAL,
+			"burst is %u; with %u lanes it must be from %u to %u", s->burst, s->lanes,
+			2 * s->lanes, SCENARIO_BURST_MAX);
+}
+
+/* The divisor of @n that is nearest to @to, and the lesser of two. */
+static uint64_t nearest_divisor(uint64_t n, uint64_t to)
+{
+	uint64_t best = 1;
+
+	for (uint64_t d = 1; d * d <= n; d++) {
+		const uint64_t pair[] = { d, n / d };
+
+		if (n % d)
+			continue;
+		for (int i = 0; i < 2; i++) {
+			uint64_t gap = pair[i] > to ? pair[i] - to : to - pair[i];
+			uint64_t best_gap = best > to ? best - to : to - best;
+
+			if (gap < best_gap || (gap == best_gap && pair[i] < best))
+				best = pair[i];
+		}
+	}
+	return best;
+}
+
+/* Packets in a row for each destination. */
+static int check_repeat(const struct conf *map, struct scenario_stream *st, struct err *err)
+{
+	const struct conf *c = at(map, "new_destinations_per_s");
+	unsigned long long rate = st->rate_pps, new = st->new_destinations_per_s;
+
+	st->repeat = 1;
+	if (!rate && new)
+		return conf_err(c, err, -EINVAL, "new_destinations_per_s needs a rate_pps that is a "
+				"number; make it max too");
+	if (!new)
+		st->new_destinations_per_s = new = rate;
+	if (new > rate)
+		return conf_err(c, err, -EINVAL, "new_destinations_per_s %llu is above rate_pps %llu; "
+				"each destination needs a packet: lower it, or make it max", new, rate);
+	if (!rate)
+		return 0;
+	if (rate % new)
+		return conf_err(c, err, -EINVAL, "new_destinations_per_s %llu does not divide "
+				"rate_pps %llu; the nearest that does is %llu", new, rate,
+				(unsigned long long)nearest_divisor(rate, new));
+	st->repeat = (uint32_t)(rate / new);
+	return 0;
+}
+
+/* How much is sent: each number is checked against the two others. */
+static int check_count(const struct conf *map, struct scenario_stream *st, double duration_s,
+		       struct err *err)
+{
+	/* In whole nanoseconds, so that 0.1 s at 30/s are 3 packets and not 2.9999. */
+	unsigned __int128 duration_ns = (uint64_t)llround(duration_s * 1e9);
+	uint64_t most = (uint64_t)(st->rate_pps * duration_ns / 1000000000u);
+
+	if (!st->rate_pps) {
+		if (!st->count)
+			st->count = SCENARIO_COUNT_MAX;
+		return 0;
+	}
+	if (!most)
+		return conf_err(at(map, "rate_pps"), err, -EINVAL, "rate_pps %llu makes no packet in "
+				"duration_s %.10g; raise one of them",
+				(unsigned long long)st->rate_pps, duration_s);
+	if (most > SCENARIO_COUNT_MAX)
+		return conf_err(at(map, "rate_pps"), err, -EINVAL, "rate_pps %llu for duration_s %.10g "
+				"is more than 2^48 packets; lower one of them",
+				(unsigned long long)st->rate_pps, duration_s);
+	if (st->count > most)
+		return conf_err(at(map, "count"), err, -EINVAL, "count %llu does not fit into "
+				"duration_s %.10g at rate_pps %llu; that makes %llu",
+				(unsigned long long)st->count, duration_s,
+				(unsigned long long)st->rate_pps, (unsigned long long)most);
+	if (!st->count)
+		st->count = most;
+	return 0;
+}
+
+static int check_stream_sets(const struct scenario *s, const struct conf *map,
+			     struct scenario_stream *st, const struct addrset *allow,
+			     struct err *err)
+{
+	int ret = scenario_addr_check(map, "destinations", &st->destinations, allow, err);
+
+	if (!ret)
+		ret = scenario_addr_check(map, "sources", &st->sources, allow, err);
+	if (!ret)
+		ret = scenario_addr_not_dut(map, "sources", &st->sources, s->in, "in_address", err);
+	if (!ret)
+		ret = scenario_addr_not_dut(map, "sources", &st->sources, s->out, "out_address", err);
+	return ret;
+}
+
+static int check_stream(const struct scenario *s, const struct conf *map,
+			struct scenario_stream *st, const struct addrset *allow, struct err *err)
+{
+	int ret = check_name(map, st->name, err);
+
+	if (ret)
+		return ret;
+	if (!conf_get(map, "rate_pps"))
+		return missing(map, err, "rate_pps", "say how fast, in packets/s, as in rate_pps: 15k");
+	ret = check_repeat(map, st, err);
+	if (!ret)
+		ret = check_count(map, st, s->duration_s, err);
+	return ret ? ret : check_stream_sets(s, map, st, allow, err);
+}
+
+static int check_all(struct scenario *s, const struct addrset *allow, struct err *err)
+{
+	const struct conf *streams = conf_get(s->conf, "streams");
+	int ret = check_name(s->conf, s->name, err);
+
+	if (ret)
+		return ret;
+	if (s->duration_s <= 0)
+		return missing(s->conf, err, "duration_s", "a flood needs an end, as in duration_s: 20");
+	if (!s->nr_streams)
+		return missing(streams ? streams : s->conf, err, "streams",
+			       "a scenario needs one, as in configs/many-destinations.yaml");
+	ret = check_dut(s, allow, err);
+	if (!ret)
+		ret = check_gen(s, err);
+	return ret ? ret : check_stream(s, streams->child, &s->streams[0], allow, err);
+}
+
+/* --- life -------------------------------------------------------------------------------------- */
+
+static int set_defaults(struct scenario *s)
+{
+	s->seed = 1;
+	s->lanes = 1;
+	s->answer_ratio = 1.0;
+	s->answer_probe = 1;
+	s->memory_mb = 1024;
+	s->cpus = 1;
+	s->kernel = strdup(kernels[0]);
+	s->cmdline = strdup("");
+	s->in_address = strdup("198.18.0.1/16");
+	s->out_address = strdup("198.19.0.1/16");
+	return s->kernel && s->cmdline && s->in_address && s->out_address ? 0 : -ENOMEM;
+}
+
+static int load(struct scenario *s, const char *path, const char *text,
+		const char *const *overrides, unsigned int nr, const struct addrset *allow,
+		struct err *err)
+{
+	int ret = 0;
+
+	if (set_defaults(s))
+		return no_memory(err);
+	s->conf = text ? conf_parse(text, strlen(text), path, err) : conf_load(path, err);
+	if (!s->conf)
+		return -EINVAL;
+	for (unsigned int i = 0; i < nr && !ret; i++)
+		ret = conf_set(s->conf, overrides[i], err);
+	if (!ret)
+		ret = scenario_bind(s, err);
+	if (!ret && !s->burst)
+		s->burst = s->lanes > 32 ? 2 * s->lanes : 64;
+	return ret ? ret : check_all(s, allow, err);
+}
+
+int scenario_load(struct scenario *s, const char *path, const char *text,
+		  const char *const *overrides, unsigned int nr, const struct addrset *allow,
+		  struct err *err)
+{
+	int ret;
+
+	memset(s, 0, sizeof(*s));
+	ret = load(s, path, text, overrides, nr, allow, err);
+	if (ret)
+		scenario_free(s);
+	return ret;
+}
+
+static void free_pairs(struct scenario_pair *pairs, uint32_t nr)
+{
+	for (uint32_t i = 0; i < nr; i++) {
+		free(pairs[i].key);
+		free(pairs[i].value);
+	}
+	free(pairs);
+}
+
+void scenario_free(struct scenario *s)
+{
+	for (uint32_t i = 0; i < s->nr_streams; i++) {
+		free(s->streams[i].name);
+		addrset_free(&s->streams[i].destinations);
+		addrset_free(&s->streams[i].sources);
+	}
+	free(s->streams);
+	free_pairs(s->sysctls, s->nr_sysctls);
+	free_pairs(s->requires, s->nr_requires);
+	free(s->name);
+	free(s->kernel);
+	free(s->cmdline);
+	free(s->in_address);
+	free(s->out_address);
+	conf_free(s->conf);
+	memset(s, 0, sizeof(*s));
+}
+
+/* --- schedule ---------------------------------------------------------------------------------- */
+
+/* The part of @n that belongs to @shard: the first shards take what does not divide. */
+static uint64_t share(uint64_t n, uint32_t shard, uint32_t nr_shards)
+{
+	return n / nr_shards + (shard < n % nr_shards);
+}
+
+int scenario_sched(const struct scenario *s, uint32_t i, uint32_t shard, uint32_t nr_shards,
+		   struct sched *out, struct err *err)
+{
+	const struct scenario_stream *st;
+	uint64_t visits, total, rate;
+
+	if (i >= s->nr_streams)
+		return err_set(err, -EINVAL, "there is no stream %u", i);
+	st = &s->streams[i];
+	if (!nr_shards || shard >= nr_shards)
+		return err_set(err, -EINVAL, "shard %u of %u does not exist; shards count from 0",
+			       shard, nr_shards);
+	if (st->rate_pps && st->rate_pps < nr_shards)
+		return err_set(err, -EINVAL, "rate_pps %llu cannot be shared by %u shards; raise it",
+			       (unsigned long long)st->rate_pps, nr_shards);
+	visits = st->count / st->repeat;
+	total = share(visits, shard, nr_shards) * st->repeat;
+	if (shard == visits % nr_shards)
+		total += st->count % st->repeat;
+	rate = share(st->rate_pps, shard, nr_shards);
+	return sched_init(out, st->order, addrset_count(&st->destinations), s->seed, shard,
+			  nr_shards, st->repeat, rate, total, err);
+}
