@@ -26,7 +26,7 @@ struct hist {
 	uint64_t min, max;	/* exact; min is UINT64_MAX while empty */
 };
 
-/* Returns 0, -EINVAL for limits out of range, -ENOMEM. */
+/* @highest: below 2^63. Returns 0, -EINVAL for limits out of range, -ENOMEM. */
 int hist_init(struct hist *h, uint64_t lowest, uint64_t highest, int digits);
 void hist_free(struct hist *h);
 void hist_reset(struct hist *h);
@@ -62,13 +62,18 @@ static inline void hist_record(struct hist *h, uint64_t value)
 	hist_record_n(h, value, 1);
 }
 
+/* The values that are counted at counts[@i]: from the least to the greatest. */
+uint64_t hist_least_at(const struct hist *h, size_t i);
+uint64_t hist_greatest_at(const struct hist *h, size_t i);
+
 /* Add @from to @to. Returns 0, or -EINVAL if the geometries differ. */
 int hist_merge(struct hist *to, const struct hist *from);
 
 /*
  * The greatest value that is equivalent to the one at @ppm parts per million of the ordered values
- * (500000: median, 999000: p99.9), as HdrHistogram's valueAtPercentile; 0 if empty. Never above
- * the exact maximum.
+ * (500000: median, 999000: p99.9), as HdrHistogram's valueAtPercentile; 0 if empty. At 0 it is the
+ * least equivalent value, as there. Never above the exact maximum. Values above highest read as
+ * highest.
  */
 uint64_t hist_value_at(const struct hist *h, uint32_t ppm);
 
@@ -78,7 +83,11 @@ uint64_t hist_value_at(const struct hist *h, uint32_t ppm);
  */
 int hist_encode(const struct hist *h, char **out);
 
-/* The inverse: initialises @h. Returns 0, -EINVAL for anything that is not such a string, -ENOMEM. */
+/*
+ * The inverse: initialises @h. The encoding holds no exact min, max and overflows: they become the
+ * least and greatest equivalent values, and 0. Returns 0; -EINVAL for anything that is not such a
+ * string, or is scaled or shifted; -ENOMEM. After a failure *h is empty and needs no free.
+ */
 int hist_decode(struct hist *h, const char *text);
 
 #endif
