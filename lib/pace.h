@@ -12,6 +12,9 @@
  *    (a token bucket of depth burst / 2 beside the exact count), so nothing is dropped to keep the
  *    bound, and nothing is hidden: what is not taken by the end is the caller's unsent count.
  *  - rate 0 means no pacing: pace_take returns what is asked, up to the total.
+ *  - Nothing before t0, whatever the rate. A clock that steps back costs nothing and gains nothing.
+ * A lane that polls more seldom than every burst / 2 / rate seconds stays behind its rate: the
+ * bucket is what makes the bound hold.
  */
 #ifndef LIB_PACE_H
 #define LIB_PACE_H
