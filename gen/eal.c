@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "gen/eal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+
+#include "lib/err.h"
+
+enum { EAL_ARGS_MAX = 64, EAL_LINE = 200 };
+
+static struct {
+	bool started;
+	pthread_mutex_t lock; /* of last, which any of DPDK's threads may write */
+	char last[EAL_LINE];
+	char told[EAL_LINE];
+	FILE *log;
+} eal = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* --- what DPDK says --------------------------------------------------------------------------- */
+
+/* The last line with anything in it, without DPDK's "EAL: FATAL: " before it. */
+static void last_line(const char *text, size_t len, char out[EAL_LINE])
+{
+	static const char *const noise[] = { "EAL: ", "FATAL: ", "Error - exiting with code: 1" };
+	size_t end = len, start;
+
+	while (end && strchr("\r\n \t", text[end - 1]))
+		end--;
+	for (start = end; start && text[start - 1] != '\n'; start--)
+		;
+	for (size_t i = 0; i < sizeof(noise) / sizeof(*noise); i++)
+		if (end - start > strlen(noise[i]) &&
+		    !memcmp(text + start, noise[i], strlen(noise[i])))
+			start += strlen(noise[i]);
+	if (end > start)
+		snprintf(out, EAL_LINE, "%.*s", (int)(end - start), text + start);
+}
+
+static ssize_t log_write(void *cookie, const char *text, size_t len)
+{
+	(void)cookie;
+	pthread_mutex_lock(&eal.lock);
+	last_line(text, len, eal.last);
+	pthread_mutex_unlock(&eal.lock);
+	return (ssize_t)len;
+}
+
+const char *eal_last_words(void)
+{
+	pthread_mutex_lock(&eal.lock);
+	memcpy(eal.told, eal.last, EAL_LINE);
+	eal.last[0] = '\0';
+	pthread_mutex_unlock(&eal.lock);
+	return eal.told;
+}
+
+static int log_open(struct err *err)
+{
+	cookie_io_functions_t io = { .write = log_write };
+
+	eal.log = fopencookie(NULL, "w", io);
+	if (!eal.log)
+		return err_set(err, -ENOMEM, "no memory for DPDK's log");
+	setvbuf(eal.log, NULL, _IOLBF, 0);
+	rte_openlog_stream(eal.log);
+	rte_log_set_global_level(RTE_LOG_ERR);
+	return 0;
+}
+
+/* Before its log works, and for its usage text, DPDK writes to stdout and stderr directly. */
+struct silence {
+	int memory, out, err;
+};
+
+static void silence_begin(struct silence *s)
+{
+	fflush(NULL);
+	s->memory = memfd_create("eal-start", MFD_CLOEXEC);
+	s->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	s->err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (s->memory < 0)
+		return;
+	if (s->out >= 0)
+		dup2(s->memory, STDOUT_FILENO);
+	if (s->err >= 0)
+		dup2(s->memory, STDERR_FILENO);
+}
+
+static void silence_end(struct silence *s, char said[EAL_LINE])
+{
+	char text[4096];
+	ssize_t len;
+
+	fflush(NULL);
+	if (s->out >= 0)
+		dup2(s->out, STDOUT_FILENO);
+	if (s->err >= 0)
+		dup2(s->err, STDERR_FILENO);
+	close(s->out);
+	close(s->err);
+	said[0] = '\0';
+	if (s->memory < 0)
+		return;
+	/* Its first words are the reason; what follows may be pages of usage. */
+	len = pread(s->memory, text, sizeof(text), 0);
+	close(s->memory);
+	if (len > 0) {
+		const char *end = memchr(text, '\n', (size_t)len);
+
+		last_line(text, end ? (size_t)(end - text) : (size_t)len, said);
+	}
+}
+
+/* --- start ------------------------------------------------------------------------------------ */
+
+/*
+ * DPDK makes a run-time directory even if it will put nothing there, and never removes it. So it is
+ * given an empty directory of its own, which is removed as soon as DPDK is up.
+ */
+static int runtime_dir_make(char dir[static 64], struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (!tmp || strlen(tmp) > 30)
+		tmp = "/tmp";
+	snprintf(dir, 64, "%s/dststorm-gen-XXXXXX", tmp);
+	if (!mkdtemp(dir))
+		return err_set(err, -errno, "cannot make a directory in %s: %s; set TMPDIR", tmp,
+			       strerror(errno));
+	setenv("RUNTIME_DIRECTORY", dir, 1);
+	return 0;
+}
+
+static void runtime_dir_remove(const char *dir)
+{
+	static const char *const below[] = { "/dpdk/gen", "/dpdk", "" };
+	char path[128];
+
+	for (size_t i = 0; i < sizeof(below) / sizeof(*below); i++) {
+		snprintf(path, sizeof(path), "%s%s", dir, below[i]);
+		rmdir(path);
+	}
+	unsetenv("RUNTIME_DIRECTORY");
+}
+
+/* DPDK's one core may run wherever this process may, instead of being pinned. */
+static void lcores_text(char *out, size_t size)
+{
+	size_t len = (size_t)snprintf(out, size, "--lcores=0@(");
+	const char *sep = "";
+	cpu_set_t set;
+
+	sched_getaffinity(0, sizeof(set), &set);
+	for (int cpu = 0; cpu < CPU_SETSIZE && len < size - 8; cpu++) {
+		if (!CPU_ISSET(cpu, &set))
+			continue;
+		len += (size_t)snprintf(out + len, size - len, "%s%d", sep, cpu);
+		sep = ",";
+	}
+	snprintf(out + len, size - len, ")");
+}
+
+static bool gives(char **args, const char *const *names)
+{
+	for (; args && *args; args++)
+		for (const char *const *name = names; *name; name++)
+			if (!strncmp(*args, *name, strlen(*name)))
+				return true;
+	return false;
+}
+
+static int add_users(char **argv, int argc, char **args, struct err *err)
+{
+	static const char *const help[] = { "-h", "--help", NULL };
+
+	if (gives(args, help))
+		return err_set(err, -EINVAL, "arguments after -- are DPDK's: its guide lists them");
+	for (; args && *args; args++) {
+		if (argc >= EAL_ARGS_MAX - 1)
+			return err_set(err, -E2BIG, "too many arguments after --");
+		argv[argc++] = *args;
+	}
+	argv[argc] = NULL;
+	return argc;
+}
+
+static int start(int argc, char **argv, struct err *err)
+{
+	char said[EAL_LINE];
+	struct silence s;
+	int ret, code;
+
+	silence_begin(&s);
+	ret = rte_eal_init(argc, argv);
+	code = rte_errno;
+	silence_end(&s, said);
+	if (ret >= 0)
+		return 0;
+	if (!said[0])
+		memcpy(said, eal_last_words(), EAL_LINE);
+	if (!said[0])
+		snprintf(said, sizeof(said), "%s", rte_strerror(code));
+	return err_set(err, code ? -code : -EIO, "DPDK does not start: %s: %s", said,
+		       code == EINVAL ? "see the arguments after --" : "try another --memory");
+}
+
+int eal_start(const struct eal_options *o, struct err *err)
+{
+	static const char *const lcores[] = { "-l", "-c", "--lcores", "-S", NULL };
+	static const char *const memory[] = { "-m", "--socket-mem", NULL };
+	static char size[32], where[512]; /* DPDK keeps pointers into them */
+	char *argv[EAL_ARGS_MAX] = { (char[]){ "dststorm-gen" },
+				     o->huge ? (char[]){ "--in-memory" } : (char[]){ "--no-huge" },
+				     (char[]){ "--no-shconf" }, (char[]){ "--no-telemetry" },
+				     (char[]){ "--no-pci" }, (char[]){ "--file-prefix=gen" } };
+	int argc = 6, ret;
+	char dir[64];
+
+	if (!gives(o->args, memory)) {
+		snprintf(size, sizeof(size), "-m%u", o->memory_mb);
+		argv[argc++] = size;
+	}
+	if (!gives(o->args, lcores)) {
+		lcores_text(where, sizeof(where));
+		argv[argc++] = where;
+	}
+	argc = add_users(argv, argc, o->args, err);
+	if (argc < 0)
+		return argc;
+	ret = log_open(err);
+	if (!ret)
+		ret = runtime_dir_make(dir, err);
+	if (ret)
+		return ret;
+	ret = start(argc, argv, err);
+	runtime_dir_remove(dir);
+	eal.started = !ret;
+	return ret;
+}
+
+void eal_stop(void)
+{
+	if (!eal.started)
+		return;
+	eal.started = false;
+	rte_eal_cleanup();
+}

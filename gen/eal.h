@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * DPDK's environment: started quietly, with nothing of it left in the file system, and with its
+ * failures told in one sentence.
+ */
+#ifndef GEN_EAL_H
+#define GEN_EAL_H
+
+#include <stdbool.h>
+
+struct err;
+
+struct eal_options {
+	bool huge;		/* hugepages, otherwise ordinary memory */
+	unsigned int memory_mb;
+	char **args;		/* more arguments, from the user; NULL-terminated or NULL */
+};
+
+/*
+ * Start it, once in a process. The calling thread becomes DPDK's main thread and keeps its CPU
+ * affinity. What DPDK prints, now and later, is kept and not shown. Returns 0, or negative errno
+ * with DPDK's own reason in the sentence.
+ */
+int eal_start(const struct eal_options *o, struct err *err);
+
+/* Give everything back. Does nothing if it was not started. */
+void eal_stop(void);
+
+/* The last line that DPDK logged since eal_start() or the last call, or "" if none; one thread. */
+const char *eal_last_words(void);
+
+#endif
