@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* dststorm-sink: the command line, and the only place that prints and exits. */
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "sink/agent.h"
+#include "sink/options.h"
+#include "sink/sink.h"
+#include "sink/source_pcap.h"
+#include "sink/source_vhost.h"
+#include "sink/stats.h"
+
+const char *argp_program_version = "dststorm-sink " DSTSTORM_VERSION " (" DSTSTORM_GIT_ID ")";
+
+/* One line, whatever the sentence quotes. */
+static int fail(int code, const struct err *err)
+{
+	fprintf(stderr, "dststorm-sink: %s\n", err->text);
+	return code;
+}
+
+static int configure(struct sink *s, const struct options *o, struct err *err)
+{
+	int ret = 0;
+
+	if (o->files.hist_dir)
+		ret = stats_check_dir(o->files.hist_dir, err);
+	if (ret)
+		return ret;
+	return sink_configure(s, &(struct sink_conf){
+		.path = o->scenario, .sets = o->sets, .nr_sets = o->nr_sets,
+		.allow = o->allow, .nr_allow = o->nr_allow, .nr_shards = o->nr_shards,
+		.answers_arp = o->source == SOURCE_VHOST }, err);
+}
+
+/* What the generator sent, when no controller tells: everything, or what --sent says. */
+static int tell_sent(struct sink *s, const struct options *o, struct err *err)
+{
+	if (o->sent_given)
+		return track_sent(&s->account.track, 0, 0, &o->sent_pkts, 1, err);
+	if (o->source == SOURCE_PCAP)
+		track_sent_all(&s->account.track);
+	return 0;
+}
+
+/* Judge and write; @state says how it ended. The statistics go to stdout unless --json has them. */
+static int results(struct sink *s, const struct options *o, const char *state, struct err *err)
+{
+	struct sink_files files = o->files;
+	json_t *stats;
+	int ret;
+
+	sink_finish(s);
+	if (!files.json)
+		files.json = "-";
+	stats = stats_json(&s->account, state, sink_now_ns());
+	ret = sink_write(s, &files, stats, err);
+	json_decref(stats);
+	return ret;
+}
+
+/* --- a file ----------------------------------------------------------------------------------- */
+
+static void on_signal(int number)
+{
+	(void)number;
+	source_pcap_stop();
+}
+
+/* Without SA_RESTART a read from a pipe ends, too. */
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+}
+
+static int run_pcap(const struct options *o, struct err *err)
+{
+	struct source_pcap_result read;
+	struct sink s = { 0 };
+	struct err late;
+	int code = EXIT_OK, ret;
+
+	if (configure(&s, o, err))
+		return EXIT_USAGE;
+	catch_signals();
+	ret = tell_sent(&s, o, err);
+	if (!ret)
+		ret = source_pcap_run(&s.account, o->where, o->align, &read, err);
+	else
+		read.opened = false;
+	if (ret)
+		code = read.opened ? EXIT_RIG : EXIT_USAGE;
+	if (!ret && s.account.track.failed) {
+		err_set(err, -ENOMEM, "no memory for so many destinations or flows");
+		code = EXIT_RIG;
+	}
+	/* What was read before the file broke off is still told. */
+	if ((!ret || read.opened) && results(&s, o, code ? "failed" : "done", &late) && !code) {
+		*err = late;
+		code = EXIT_RIG;
+	}
+	sink_free(&s);
+	return code;
+}
+
+/* --- a guest ---------------------------------------------------------------------------------- */
+
+/* By hand, without a controller: until a signal. */
+static int run_alone(const struct options *o, struct source_vhost *source, const sigset_t *end,
+		     struct err *err)
+{
+	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	struct sink s = { 0 };
+	int code = EXIT_RIG, number;
+
+	if (configure(&s, o, err))
+		return EXIT_USAGE;
+	if (!source_vhost_start(source, &s.account, &lock, err)) {
+		sigwait(end, &number);
+		source_vhost_stop(source);
+		if (!tell_sent(&s, o, err) && !results(&s, o, "done", err))
+			code = EXIT_OK;
+	}
+	sink_free(&s);
+	return code;
+}
+
+static int run_vhost(const struct options *o, struct err *err)
+{
+	struct source_vhost *source;
+	sigset_t end;
+	int code;
+
+	/* Before DPDK starts threads, so that none of them takes the signals. */
+	sigemptyset(&end);
+	sigaddset(&end, SIGINT);
+	sigaddset(&end, SIGTERM);
+	sigprocmask(SIG_BLOCK, &end, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	if (source_vhost_open(&source, o->where, o->huge, o->memory_mb, err))
+		return EXIT_RIG;
+	if (o->control)
+		code = agent_run(&(struct agent_conf){
+			.path = o->control, .version = DSTSTORM_VERSION, .source = source,
+			.files = o->files, .end = &end }, err) ? EXIT_RIG : EXIT_OK;
+	else
+		code = run_alone(o, source, &end, err);
+	source_vhost_close(source);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct err err = { .text = "" };
+	int code;
+
+	if (options_parse(&o, argc, argv, &err))
+		return fail(EXIT_USAGE, &err);
+	code = o.source == SOURCE_PCAP ? run_pcap(&o, &err) : run_vhost(&o, &err);
+	options_free(&o);
+	return code ? fail(code, &err) : EXIT_OK;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sink/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+
+enum { OPT_SET = 256, OPT_ALLOW, OPT_SHARDS, OPT_HIST, OPT_JSON, OPT_DEST, OPT_CONTROL, OPT_SENT,
+       OPT_ALIGN, OPT_HUGE, OPT_MEMORY };
+
+static const struct argp_option option_table[] = {
+	{ "source", 's', "SOURCE", 0, "where packets come from: vhost:SOCKET or pcap:FILE "
+	  "(pcap:- is standard input)", 1 },
+	{ "control", OPT_CONTROL, "PATH", 0, "be driven through a control socket at PATH (vhost only)",
+	  1 },
+	{ "set", OPT_SET, "KEY=VALUE", 0, "override a key of the scenario", 2 },
+	{ "allow", OPT_ALLOW, "PREFIX", 0, "allow destinations in PREFIX beside the lab ranges", 2 },
+	{ "shard-count", OPT_SHARDS, "N", 0, "generators that share the work (default 1)", 2 },
+	{ "sent", OPT_SENT, "N", 0, "packets really sent, if not all of the schedule; one stream, "
+	  "one shard", 2 },
+	{ "align", OPT_ALIGN, NULL, 0, "pcap: shift the times of the file so that the first probe "
+	  "has no delay", 3 },
+	{ "huge", OPT_HUGE, NULL, 0, "vhost: use hugepages", 3 },
+	{ "memory", OPT_MEMORY, "MB", 0, "vhost: memory for packets (default 256)", 3 },
+	{ "json", OPT_JSON, "FILE", 0, "write the statistics to FILE (default: standard output, or "
+	  "nowhere with --control)", 4 },
+	{ "destinations", OPT_DEST, "FILE", 0, "write one line of JSON a destination to FILE", 4 },
+	{ "hist-dir", OPT_HIST, "DIR", 0, "write histograms to DIR/*.hlog", 4 },
+	{ 0 }
+};
+
+struct parsing {
+	struct options *o;
+	struct err *err;
+};
+
+static int option_number(const char *text, const char *name, uint64_t min, uint64_t max,
+			 uint64_t *out, struct err *err)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || *out < min || *out > max)
+		return err_set(err, -EINVAL, "%s needs a number from %llu to %llu, not \"%.64s\"",
+			       name, (unsigned long long)min, (unsigned long long)max, text);
+	return 0;
+}
+
+static int option_u32(const char *text, const char *name, uint32_t min, uint32_t max,
+		      uint32_t *out, struct err *err)
+{
+	uint64_t v;
+	int ret = option_number(text, name, min, max, &v, err);
+
+	if (!ret)
+		*out = (uint32_t)v;
+	return ret;
+}
+
+static int option_source(struct options *o, const char *text, struct err *err)
+{
+	o->source = !strncmp(text, "vhost:", 6)	 ? SOURCE_VHOST
+		    : !strncmp(text, "pcap:", 5) ? SOURCE_PCAP
+						 : SOURCE_NONE;
+	o->where = strchr(text, ':') ? strchr(text, ':') + 1 : "";
+	if (o->source == SOURCE_NONE || !*o->where)
+		return err_set(err, -EINVAL, "unknown source \"%.128s\": give --source vhost:SOCKET or "
+			       "--source pcap:FILE", text);
+	return 0;
+}
+
+static int option(int key, char *arg, struct argp_state *state)
+{
+	struct parsing *p = state->input;
+	struct options *o = p->o;
+
+	switch (key) {
+	case 's':
+		return option_source(o, arg, p->err);
+	case OPT_CONTROL:
+		o->control = arg;
+		return 0;
+	case OPT_SET:
+		o->sets[o->nr_sets++] = arg;
+		return 0;
+	case OPT_ALLOW:
+		o->allow[o->nr_allow++] = arg;
+		return 0;
+	case OPT_SHARDS:
+		return option_u32(arg, "--shard-count", 1, 255, &o->nr_shards, p->err);
+	case OPT_SENT:
+		o->sent_given = true;
+		return option_number(arg, "--sent", 0, UINT64_MAX, &o->sent_pkts, p->err);
+	case OPT_ALIGN:
+		o->align = true;
+		return 0;
+	case OPT_HUGE:
+		o->huge = true;
+		return 0;
+	case OPT_MEMORY:
+		return option_u32(arg, "--memory", 1, 1u << 20, &o->memory_mb, p->err);
+	case OPT_JSON:
+		o->files.json = arg;
+		return 0;
+	case OPT_DEST:
+		o->files.destinations = arg;
+		return 0;
+	case OPT_HIST:
+		o->files.hist_dir = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->scenario)
+			return err_set(p->err, -EINVAL, "one scenario is enough: \"%.128s\" is too "
+				       "much", arg);
+		o->scenario = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+/* Options that contradict each other. */
+static int options_check(const struct options *o, struct err *err)
+{
+	if (o->source == SOURCE_NONE)
+		return err_set(err, -EINVAL, "where from? Give --source vhost:SOCKET or --source "
+			       "pcap:FILE");
+	if (o->control && o->source != SOURCE_VHOST)
+		return err_set(err, -EINVAL, "--control goes with --source vhost:SOCKET only");
+	if (o->control && (o->scenario || o->nr_sets || o->nr_allow || o->sent_given))
+		return err_set(err, -EINVAL, "with --control the controller gives the scenario, its "
+			       "overrides and what was sent: leave them out here");
+	if (!o->scenario && (o->nr_sets || o->nr_allow || o->sent_given || o->nr_shards > 1))
+		return err_set(err, -EINVAL, "--set, --allow, --sent and --shard-count need a "
+			       "scenario");
+	if (o->source == SOURCE_VHOST && !o->control && !o->scenario)
+		return err_set(err, -EINVAL, "a vhost source needs a scenario, or --control");
+	if (o->sent_given && o->nr_shards > 1)
+		return err_set(err, -EINVAL, "--sent is for one shard");
+	return 0;
+}
+
+int options_parse(struct options *o, int argc, char **argv, struct err *err)
+{
+	static const struct argp argp = {
+		.options = option_table, .parser = option, .args_doc = "[SCENARIO.yaml]",
+		.doc = "Receive, account and answer what dststorm-gen sent through a host.",
+	};
+	struct parsing p = { .o = o, .err = err };
+	int ret;
+
+	*o = (struct options){ .nr_shards = 1, .memory_mb = 256 };
+	o->sets = calloc((size_t)argc + 1, sizeof(*o->sets));
+	o->allow = calloc((size_t)argc + 1, sizeof(*o->allow));
+	if (!o->sets || !o->allow)
+		ret = err_set(err, -ENOMEM, "no memory for the command line");
+	else
+		ret = argp_parse(&argp, argc, argv, 0, NULL, &p);
+	if (ret > 0) /* ours are negative */
+		ret = err_set(err, -EINVAL, "the command line is wrong: see --help");
+	if (!ret)
+		ret = options_check(o, err);
+	if (ret)
+		options_free(o);
+	return ret;
+}
+
+void options_free(struct options *o)
+{
+	free(o->sets);
+	free(o->allow);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line as data. */
+#ifndef SINK_OPTIONS_H
+#define SINK_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sink/sink.h"
+
+struct err;
+
+struct options {
+	enum { SOURCE_NONE, SOURCE_VHOST, SOURCE_PCAP } source;
+	const char *where; /* socket or file */
+	const char *control, *scenario;
+	const char **sets, **allow;
+	unsigned int nr_sets, nr_allow;
+	uint32_t nr_shards;
+	struct sink_files files;
+	bool sent_given, align, huge;
+	uint64_t sent_pkts;
+	uint32_t memory_mb;
+};
+
+/* Returns 0 or -EINVAL. --help and --version end the program. Strings are those of @argv. */
+int options_parse(struct options *o, int argc, char **argv, struct err *err);
+void options_free(struct options *o);
+
+#endif
