@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* dststorm: the one command that users type. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <argp.h>
+
+#include "ctl/ctl.h"
+
+const char *ctl_version = DSTSTORM_VERSION, *ctl_git_id = DSTSTORM_GIT_ID;
+
+static const struct verb {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *about;
+} verbs[] = {
+	{"run", verb_run, "flood the host under test and say what happened"},
+	{"report", verb_report, "compute the summary of a results directory again"},
+	{"doctor", verb_doctor, "tell what this machine lacks, and the command that mends it"},
+};
+
+#define NR_VERBS (sizeof(verbs) / sizeof(*verbs))
+
+uint64_t ctl_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static int usage(FILE *f, int code)
+{
+	fprintf(f, "Usage: dststorm VERB [OPTION...]\n\n");
+	for (unsigned int i = 0; i < NR_VERBS; i++)
+		fprintf(f, "  %-8s %s\n", verbs[i].name, verbs[i].about);
+	fprintf(f, "\n  --help, --version; `dststorm VERB --help' tells about one verb.\n"
+		   "  The first run: dststorm run configs/many-destinations.yaml\n");
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	static char name[64];
+
+	argp_err_exit_status = EXIT_USAGE;
+	signal(SIGPIPE, SIG_IGN);
+	if (argc < 2)
+		return usage(stderr, EXIT_USAGE);
+	for (unsigned int i = 0; i < NR_VERBS; i++)
+		if (!strcmp(argv[1], verbs[i].name)) {
+			snprintf(name, sizeof(name), "dststorm %s", verbs[i].name);
+			argv[1] = name;
+			return verbs[i].run(argc - 1, argv + 1);
+		}
+	if (!strcmp(argv[1], "--version")) {
+		printf("dststorm %s (%s)\n", ctl_version, ctl_git_id);
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+		return usage(stdout, EXIT_OK);
+	fprintf(stderr, "dststorm: no verb `%s'; see dststorm --help\n", argv[1]);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * `dststorm run`: idle, configured, armed, running, draining, done; failed from anywhere. Each state
+ * is one function here; what happens meanwhile is in run_watch.c.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "ctl/ctl.h"
+#include "ctl/jpath.h"
+#include "ctl/run.h"
+#include "ctl/summary.h"
+
+#define START_MS	200  /* between the order to start and the first packet */
+#define DONE_SLACK_S	15.0 /* the generator may take that much longer than asked */
+#define DRAIN_MARGIN_S	1.0
+#define DRAIN_MAX_S	40.0
+#define DRAIN_STEP_MS	500
+#define FINAL_MS	10000
+#define FINAL_FAILED_MS 800 /* after a failure: whoever is still there */
+
+static void run_state(struct run *run, const char *state)
+{
+	run_log(run, "state", json_pack("{s:s}", "state", state));
+}
+
+static int run_manifest(struct run *run, struct err *err)
+{
+	json_t *sets = json_array(), *qemu = json_array();
+	struct utsname host;
+	json_t *doc;
+
+	for (unsigned int i = 0; i < run->opt.nr_sets; i++)
+		json_array_append_new(sets, json_string(run->opt.sets[i]));
+	for (unsigned int i = 0; run->vm.argv[i]; i++)
+		json_array_append_new(qemu, json_string(run->vm.argv[i]));
+	uname(&host);
+	doc = json_pack("{s:i, s:s, s:s, s:s, s:o, s:{s:s, s:s}, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:o}}",
+			"v", 1, "scenario", run->scenario.name, "config_file", run->opt.scenario,
+			"config", run->text, "set", sets, "version", "dststorm", ctl_version, "git",
+			ctl_git_id, "host", "kernel", host.release, "build", host.version, "machine",
+			host.machine, "dut", "kernel", run->vm.release, "accel",
+			run->vm.kvm ? "kvm" : "tcg", "qemu", qemu);
+	if (!doc)
+		return err_set(err, -ENOMEM, "no manifest: out of memory");
+	if (run->hello_mon)
+		jpath_set(doc, "dut.hello", json_incref(run->hello_mon));
+	return results_put(&run->results, "manifest.json", doc, err);
+}
+
+static int run_begin(struct run *run, struct err *err)
+{
+	json_t *at;
+	int ret;
+
+	run->t0_ns = ctl_now_ns() + START_MS * NS_PER_MS;
+	run->forward_ns = run->t0_ns;
+	at = json_pack("{s:I}", "at_ns", (json_int_t)run->t0_ns);
+	struct role *roles[] = {&run->sink, &run->mon, &run->gen};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		json_t *r = role_call(roles[i], "start", json_deep_copy(at), 5000, &run->code, err);
+
+		ret = r ? 0 : -EIO;
+		json_decref(r);
+		if (ret)
+			break;
+	}
+	json_decref(at);
+	return ret;
+}
+
+static bool run_gen_done(void *arg)
+{
+	return ((struct run *)arg)->gen_done;
+}
+
+/* Seconds after which whatever the DUT's neighbours hold is delivered or dropped: every solicitation
+ * unanswered, and a margin. */
+static double run_drain_s(const struct run *run)
+{
+	double solicits = (double)jpath_int(run->last_mon, "neigh.ipv4.mcast_solicit");
+	double retrans = (double)jpath_int(run->last_mon, "neigh.ipv4.retrans_time_ms") / 1000;
+
+	if (run->scenario.drain_s > 0)
+		return run->scenario.drain_s;
+	return (solicits > 0 ? solicits : 3) * (retrans > 0 ? retrans : 1) + DRAIN_MARGIN_S;
+}
+
+/* What must stand still, as one number a counter. */
+static void run_pulse(json_t *sink, json_t *mon, json_int_t v[5])
+{
+	v[0] = jpath_int(sink, "rx_pkts");
+	v[1] = jpath_int(mon, "ip.forwarded_pkts");
+	v[2] = jpath_int(mon, "neigh.ipv4.allocs");
+	v[3] = jpath_int(mon, "neigh.ipv4.res_failed");
+	v[4] = jpath_int(mon, "ifs.out.tx_pkts");
+}
+
+static int run_drain(struct run *run, struct err *err)
+{
+	double wait_s = run_drain_s(run);
+	uint64_t end = ctl_now_ns() + (uint64_t)(DRAIN_MAX_S * 1e9);
+	json_int_t was[5] = {-1}, is[5];
+	int still = 0;
+
+	if (loop_sleep(&run->loop, (uint64_t)(wait_s * 1000)) < 0)
+		return err_set(err, -ECANCELED, "%s", run->loop.err.text);
+	while (still < 2 && ctl_now_ns() < end) {
+		json_t *sink = role_call(&run->sink, "stats", json_object(), FINAL_MS, &run->code, err);
+		json_t *mon = sink ? role_call(&run->mon, "stats", json_object(), FINAL_MS,
+					       &run->code, err) : NULL;
+
+		if (mon)
+			run_pulse(sink, mon, is);
+		json_decref(sink);
+		json_decref(mon);
+		if (!mon)
+			return -EIO;
+		still = memcmp(was, is, sizeof(is)) ? 0 : still + 1;
+		memcpy(was, is, sizeof(is));
+		if (loop_sleep(&run->loop, DRAIN_STEP_MS) < 0)
+			return err_set(err, -ECANCELED, "%s", run->loop.err.text);
+	}
+	if (still < 2)
+		return err_set(err, -ETIMEDOUT, "the counters did not stand still within %.0f s",
+			       DRAIN_MAX_S);
+	return 0;
+}
+
+static int run_final(struct run *run, struct role *r, const char *method, json_t *params,
+		     uint64_t ms, struct err *err)
+{
+	int code;
+	json_t *stats = r->bev ? role_call(r, method, params, ms, &code, err) : NULL;
+
+	if (!stats)
+		return -EIO;
+	run_log(run, "final", json_pack("{s:s, s:o}", "role", r->name, "stats", stats));
+	return 0;
+}
+
+/* Everybody's last words. The generator's first: it tells the sink how much there was to lose. */
+static int run_finals(struct run *run, uint64_t ms, struct err *err)
+{
+	json_t *sent = json_object();
+	int ret, bad = 0;
+
+	ret = run_final(run, &run->gen, "stop", json_object(), ms, err);
+	bad |= ret;
+	json_object_set_new(sent, "sent_pkts", json_integer(jpath_int(run->last_gen, "sent_pkts")));
+	bad |= run_final(run, &run->mon, "finish", json_object(), ms, err);
+	bad |= run_final(run, &run->sink, "finish", sent, ms, err);
+	return bad ? -EIO : 0;
+}
+
+static int run_flood(struct run *run, struct err *err)
+{
+	double s = run->scenario.duration_s + DONE_SLACK_S + START_MS / 1000.0;
+	int ret = run_begin(run, err);
+
+	if (ret)
+		return ret;
+	run_state(run, "running");
+	ret = loop_wait(&run->loop, run_gen_done, run, (uint64_t)(s * 1000));
+	if (ret == -ECANCELED)
+		return err_set(err, ret, "%s", run->loop.err.text);
+	if (ret)
+		return err_set(err, ret, "dststorm-gen is not done %.0f s after it should be",
+			       DONE_SLACK_S);
+	run_state(run, "draining");
+	ret = run_drain(run, err);
+	return ret ? ret : run_finals(run, FINAL_MS, err);
+}
+
+/* The last lines of the guest's console, for whoever reads the verdict. */
+static void run_console(struct run *run)
+{
+	char line[400], last[6][400] = {{0}};
+	unsigned int n = 0;
+	json_t *lines = json_array();
+	FILE *f = fopen(run->vm.console, "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (line[0])
+			memcpy(last[n++ % 6], line, sizeof(line));
+	}
+	if (f)
+		fclose(f);
+	for (unsigned int i = n > 6 ? n - 6 : 0; i < n; i++) {
+		if (run->loop.dut_died)
+			fprintf(stderr, "  console: %s\n", last[i % 6]);
+		json_array_append_new(lines, json_string(last[i % 6]));
+	}
+	run_log(run, "console", json_pack("{s:o}", "lines", lines));
+}
+
+static void run_failed(struct run *run, const struct err *why)
+{
+	struct err ignored;
+	bool failed = run->loop.failed;
+
+	/* A cause that the loop saw explains more than the call that it broke. */
+	if (!failed)
+		loop_fail(&run->loop, "%s", why->text);
+	run->loop.failed = false; /* so that the survivors can be asked */
+	if (run->t0_ns)
+		run_finals(run, FINAL_FAILED_MS, &ignored);
+	run->loop.failed = true;
+	run_log(run, "failed", json_pack("{s:s, s:b}", "text", run->loop.err.text, "dut_died",
+					 run->loop.dut_died));
+	run_console(run);
+}
+
+static int run_prepare(struct run *run, struct err *err)
+{
+	int ret;
+
+	ret = loop_init(&run->loop, run_on_exit, run, err);
+	if (!ret)
+		ret = vm_prepare(&run->vm, &run->scenario, err);
+	if (!ret)
+		ret = results_open(&run->results, run->opt.results, run->scenario.name,
+				   summary_empty(run->scenario.name), err);
+	if (!ret)
+		ret = rundir_open(&run->rundir, err);
+	if (ret)
+		return ret;
+	char console[PATH_MAX + 16];
+
+	snprintf(console, sizeof(console), "%s/console.log", run->results.dir);
+	ret = vm_command(&run->vm, &run->scenario, run->rundir.path, console,
+			 run->opt.panic_after_s > 0 || run->opt.hang_after_s > 0, err);
+	if (!ret)
+		ret = run_manifest(run, err);
+	role_init(&run->gen, "gen", &run->loop, run_on_event, run);
+	role_init(&run->sink, "sink", &run->loop, run_on_event, run);
+	role_init(&run->mon, "mon", &run->loop, run_on_event, run);
+	role_init(&run->qemu, "qemu", &run->loop, run_on_event, run);
+	return ret;
+}
+
+/* From here on there is a results directory, and every failure goes into it. */
+static int run_execute(struct run *run)
+{
+	struct err err;
+	int ret;
+
+	if (run_watch_start(run) < 0)
+		return err_set(&err, -ENOMEM, "out of memory");
+	run_state(run, "configuring");
+	ret = run_lab_up(run, &err);
+	if (!ret)
+		ret = run_manifest(run, &err);
+	if (!ret) {
+		run_state(run, "armed");
+		ret = run_flood(run, &err);
+	}
+	if (ret)
+		run_failed(run, &err);
+	else
+		run_state(run, "done");
+	run_watch_stop(run);
+	run_lab_down(run);
+	return ret;
+}
+
+static void run_free(struct run *run)
+{
+	json_decref(run->hello_mon);
+	json_decref(run->last_gen);
+	json_decref(run->last_sink);
+	json_decref(run->last_mon);
+	role_free(&run->gen);
+	role_free(&run->sink);
+	role_free(&run->mon);
+	role_free(&run->qemu);
+	results_close(&run->results);
+	vm_free(&run->vm);
+	loop_free(&run->loop);
+	scenario_free(&run->scenario);
+	addrset_free(&run->allow);
+	free(run->text);
+}
+
+/* The file, whole. */
+static char *run_read(const char *path, struct err *err)
+{
+	FILE *f = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
+
+	errno = 0;
+	if (!f || getdelim(&text, &room, '\0', f) < 0) {
+		err_set(err, -(errno ? errno : ENODATA), "%s: %s", path,
+			errno ? strerror(errno) : "is empty");
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static int run_load(struct run *run, struct err *err)
+{
+	int ret = 0;
+
+	addrset_init(&run->allow);
+	for (unsigned int i = 0; i < run->opt.nr_allow && !ret; i++)
+		ret = addrset_add(&run->allow, run->opt.allow[i], err);
+	if (!ret && run->opt.nr_allow)
+		ret = addrset_seal(&run->allow, err);
+	if (ret)
+		return err_wrap(err, ret, "--allow");
+	run->text = run_read(run->opt.scenario, err);
+	if (!run->text)
+		return -ENOENT;
+	return scenario_load(&run->scenario, run->opt.scenario, run->text, run->opt.sets,
+			     run->opt.nr_sets, run->opt.nr_allow ? &run->allow : NULL, err);
+}
+
+static int run_it(struct run *run)
+{
+	struct err err;
+	int code;
+
+	if (run_load(run, &err) < 0) {
+		fprintf(stderr, "dststorm: %s\n", err.text);
+		return EXIT_USAGE;
+	}
+	run->code = EXIT_RIG;
+	if (run_prepare(run, &err) < 0) {
+		fprintf(stderr, "dststorm: %s\n", err.text);
+		run_free(run);
+		return EXIT_RIG;
+	}
+	if (!run->opt.quiet)
+		printf("%s: %s, kernel %s (%s), results in %s\n", run->opt.scenario,
+		       run->scenario.name, run->vm.release, run->vm.kvm ? "KVM" : "TCG",
+		       run->results.dir);
+	fflush(stdout);
+	run_execute(run);
+	if (run->results.failed)
+		fprintf(stderr, "dststorm: %s: cannot be written: %s\n", run->results.dir,
+			strerror(-run->results.failed));
+	code = run_judge(run);
+	rundir_close(&run->rundir);
+	run_free(run);
+	return code;
+}
+
+enum { OPT_HIDE_CAUSE = 256, OPT_PANIC, OPT_HANG };
+
+static const struct argp_option run_argp_options[] = {
+	{"set", 's', "KEY=VALUE", 0, "Override a key of the scenario; may be repeated", 0},
+	{"allow", 'a', "PREFIX", 0,
+	 "Allow destinations and sources outside 198.18.0.0/15 and 2001:2::/48; may be repeated", 0},
+	{"results", 'r', "DIR", 0, "Put the results directory into DIR (default: results)", 0},
+	{"quiet", 'q', NULL, 0, "No progress lines", 0},
+	{"huge", 'H', NULL, 0, "Let generator and sink use hugepages", 0},
+	{"test-hide-cause", OPT_HIDE_CAUSE, "CAUSE", OPTION_HIDDEN, NULL, 0},
+	{"test-panic-after", OPT_PANIC, "SECONDS", OPTION_HIDDEN, NULL, 0},
+	{"test-hang-after", OPT_HANG, "SECONDS", OPTION_HIDDEN, NULL, 0},
+	{0}};
+
+static void run_push(struct argp_state *state, const char **list, unsigned int *nr, char *arg)
+{
+	if (*nr == RUN_MAX_SETS)
+		argp_error(state, "too many options of one kind: %d at most", RUN_MAX_SETS);
+	list[(*nr)++] = arg;
+}
+
+static error_t run_parse(int key, char *arg, struct argp_state *state)
+{
+	struct run_options *o = state->input;
+
+	switch (key) {
+	case 's':
+		run_push(state, o->sets, &o->nr_sets, arg);
+		return 0;
+	case 'a':
+		run_push(state, o->allow, &o->nr_allow, arg);
+		return 0;
+	case 'r':
+		o->results = arg;
+		return 0;
+	case 'q':
+		o->quiet = true;
+		return 0;
+	case 'H':
+		o->huge = true;
+		return 0;
+	case OPT_HIDE_CAUSE:
+		o->hide_cause = arg;
+		return 0;
+	case OPT_PANIC:
+		o->panic_after_s = strtod(arg, NULL);
+		return 0;
+	case OPT_HANG:
+		o->hang_after_s = strtod(arg, NULL);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (o->scenario)
+			argp_error(state, "one scenario at a time; `%s' is the second", arg);
+		o->scenario = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!o->scenario)
+			argp_error(state, "which scenario? for example configs/many-destinations.yaml");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+int verb_run(int argc, char **argv)
+{
+	static const struct argp argp = {
+		run_argp_options, run_parse, "SCENARIO.yaml",
+		"Flood the host under test and say what happened."
+		"\vExit status: 0 done and valid; 1 done, but a `require:' line does not hold; "
+		"2 usage or configuration; 3 the rig failed or the run is not valid.",
+		NULL, NULL, NULL};
+	struct run *run = calloc(1, sizeof(*run));
+	int code;
+
+	if (!run) {
+		fprintf(stderr, "dststorm: out of memory\n");
+		return EXIT_RIG;
+	}
+	run->opt.results = "results";
+	argp_parse(&argp, argc, argv, 0, NULL, &run->opt);
+	code = run_it(run);
+	free(run);
+	return code;
+}

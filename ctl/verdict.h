@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The verdict: the cause with the most lost packets, in one sentence; `clean` only if nothing was
+ * lost. Pure.
+ */
+#ifndef CTL_VERDICT_H
+#define CTL_VERDICT_H
+
+#include <jansson.h>
+
+/*
+ * Set "valid", "verdict", "verdict_text" and "accounting" of @summary from its other members.
+ * @why_invalid: the sentence of a failed run, or NULL. @dut_died: the failure was the DUT's death.
+ * @other_symbol: kernel symbol of the largest row of cause "other", or NULL.
+ */
+void verdict_set(json_t *summary, const char *why_invalid, int dut_died, const char *other_symbol);
+
+#endif
