@@ -54,7 +54,6 @@ struct lane {
 	uint32_t burst;
 	uint64_t total;
 	pthread_t thread;
-	bool joinable;
 
 	/* The packets from head on, pending of them, are made and not sent. */
 	unsigned int head, pending;
