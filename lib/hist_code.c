@@ -31,6 +31,10 @@
 #define LEB_MAX		  9u
 #define SCALE_ONE	  UINT64_C(0x3ff0000000000000) /* 1.0 */
 
+/* What hdr-histogram-js writes for "not shifted" and "not scaled", and ignores when it reads. */
+#define SHIFT_NONE_JS	  1u
+#define SCALE_ONE_JS	  1u
+
 struct bytes {
 	uint8_t *at;
 	size_t len;
@@ -250,6 +254,11 @@ static int inflate_some(z_stream *z, uint8_t *out, size_t len, int flush)
 	return inflate(z, flush);
 }
 
+static bool is_unscaled(uint64_t shift, uint64_t scale)
+{
+	return (!shift && scale == SCALE_ONE) || (shift == SHIFT_NONE_JS && scale == SCALE_ONE_JS);
+}
+
 /* Initialise @h from the head; *@len: bytes of the counts, never more than could be meant. */
 static int decode_head(struct hist *h, const uint8_t *head, size_t *len)
 {
@@ -257,7 +266,7 @@ static int decode_head(struct hist *h, const uint8_t *head, size_t *len)
 	int ret;
 
 	if ((get_be(head, 4) & ~COOKIE_WORD_BITS) != (COOKIE_V2 & ~COOKIE_WORD_BITS) ||
-	    get_be(head + 8, 4) || digits > 5 || get_be(head + 32, 8) != SCALE_ONE)
+	    digits > 5 || !is_unscaled(get_be(head + 8, 4), get_be(head + 32, 8)))
 		return -EINVAL;
 	ret = hist_init(h, get_be(head + 16, 8), get_be(head + 24, 8), (int)digits);
 	if (ret)
