@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One makefile, no recursion. V=1 shows the commands; CC=clang works as well.
 
-CC      ?= gcc
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
 CFLAGS  ?= -O2 -g
 V       ?= 0
 B       := build
@@ -51,7 +53,7 @@ $(B)/lib/perm.o $(B)/lib/addrset.o: EXTRA += -O3
 $(GEN_O): EXTRA := $(DPDK_CFLAGS) -O3
 $(SINK_O): EXTRA := $(DPDK_CFLAGS)
 $(MON_O): EXTRA := $(NL_CFLAGS)
-$(B)/%/main.o: EXTRA += -DDSTSTORM_VERSION='"$(VERSION)"' -DDSTSTORM_GIT_ID='"$(GIT_ID)"'
+$(foreach p,ctl gen sink mon,$(B)/$(p)/main.o): EXTRA += -DDSTSTORM_VERSION='"$(VERSION)"' -DDSTSTORM_GIT_ID='"$(GIT_ID)"'
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)
@@ -73,16 +75,16 @@ endef
 dststorm: $(CTL_O) $(B)/libdststorm.a
 	$(call link,-levent_core $(LIB_LIBS))
 $(B)/dststorm-gen: $(GEN_O) $(B)/libdststorm.a
-	$(call link,$(DPDK_LIBS) -lrte_net_vhost -levent_core -lpcap $(LIB_LIBS) -lpthread)
+	$(call link,$(DPDK_LIBS) -lrte_net_vhost -lrte_bus_vdev -levent_core -lpcap $(LIB_LIBS) -lpthread)
 $(B)/dststorm-sink: $(SINK_O) $(B)/libdststorm.a
-	$(call link,$(DPDK_LIBS) -lrte_net_vhost -levent_core -lpcap $(LIB_LIBS) -lpthread)
+	$(call link,$(DPDK_LIBS) -lrte_net_vhost -lrte_bus_vdev -levent_core -lpcap $(LIB_LIBS) -lpthread)
 $(B)/dststorm-mon: $(MON_O) $(B)/libdststorm.a
 	$(call link,-static -levent_core -lnl-route-3 -lnl-3 $(LIB_LIBS) -lpthread)
 
 # --- what users type -----------------------------------------------------------------------------
 SCENARIO ?= configs/many-destinations.yaml
 
-.PHONY: all run check check-long bench clean fuzz unit
+.PHONY: all run check check-long bench clean fuzz unit compile
 run: all
 	@scripts/deps run
 	./dststorm run $(SCENARIO)
@@ -103,6 +105,8 @@ UNIT := $(patsubst tests/unit/%.c,$(B)/tests/%,$(wildcard tests/unit/test_*.c))
 needs = $(patsubst %.c,$(B)/%.o,$(shell sed -n 's|^// needs: ||p' $(1)))
 
 unit: $(UNIT)
+# Every file compiled and no program linked: for a look with another compiler (CC=, B=).
+compile: $(LIB_O) $(GEN_O) $(SINK_O) $(MON_O) $(CTL_O) $(UNIT)
 
 .SECONDEXPANSION:
 $(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a
