@@ -28,10 +28,6 @@ int conf_err(const struct conf *c, struct err *err, int code, const char *fmt, .
 		err_set(err, code, "%s:%d: %s", file, c->line, text);
 	else
 		err_set(err, code, "%s: %s", file, text);
-	/* Texts of users are quoted in errors; an error stays one line. */
-	for (char *at = err->text; *at; at++)
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			*at = ' ';
 	return code;
 }
 
