@@ -18,6 +18,6 @@ compiles()
 source=$(mktemp --suffix=.c)
 trap 'rm -f "$source"' EXIT
 for header in */*.h; do
-	tap_run "headers: $header" compiles "$header"
+	tap_run "$header" compiles "$header"
 done
 tap_end

@@ -87,7 +87,7 @@ look_at()
 	for rule in $rules; do
 		"rule_$rule" "$1" >"$out" 2>&1
 		[ ! -s "$out" ]
-		tap_ok $? "layering: ${rule//_/ }" "$out"
+		tap_ok $? "${rule//_/ }" "$out"
 	done
 	rm -f "$out"
 }
@@ -101,7 +101,7 @@ plant()
 	mkdir -p "$(dirname "$tree/$2")"
 	printf '%s\n' "$3" >>"$tree/$2"
 	"rule_$1" "$tree" 2>&1 | grep -q "$2"
-	tap_ok $? "layering: a planted fault is found: ${1//_/ }"
+	tap_ok $? "finds ${3%%$'\n'*} in $2"
 	rm -rf "$tree"
 }
 

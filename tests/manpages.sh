@@ -62,10 +62,10 @@ none()
 
 for program in dststorm dststorm-gen dststorm-sink dststorm-mon; do
 	if [ ! -f "docs/$program.1.scd" ]; then
-		tap_ok 1 "manual page: docs/$program.1.scd is there"
+		tap_ok 1 "docs/$program.1.scd is there"
 		continue
 	fi
-	tap_run "manual page: $program is well formed" well_formed "$program"
-	tap_run "manual page: $program names the options of --help" none same_options "$program"
+	tap_run "$program is well formed" well_formed "$program"
+	tap_run "$program names the options of --help" none same_options "$program"
 done
 tap_end
