@@ -209,17 +209,20 @@ static json_t *role_unwrap(struct role *r, int *code, struct err *err)
 	return result;
 }
 
-json_t *role_call(struct role *r, const char *method, json_t *params, uint64_t timeout_ms,
-		  int *code, struct err *err)
+void role_ask(struct role *r, const char *method, json_t *params)
 {
-	int ret;
-
-	*code = EXIT_RIG;
 	r->last_id = (r->last_id < 0 ? -r->last_id : r->last_id) + 1;
+	r->asked = method;
 	json_decref(r->reply);
 	r->reply = NULL;
 	role_send(r, wire_request(r->last_id, method, params));
-	ret = loop_wait(r->loop, role_replied, r, timeout_ms);
+}
+
+json_t *role_answer(struct role *r, uint64_t timeout_ms, int *code, struct err *err)
+{
+	int ret = loop_wait(r->loop, role_replied, r, timeout_ms);
+
+	*code = EXIT_RIG;
 	if (!ret && r->reply)
 		return role_unwrap(r, code, err);
 	if (!ret)
@@ -228,8 +231,15 @@ json_t *role_call(struct role *r, const char *method, json_t *params, uint64_t t
 		err_set(err, -ECANCELED, "%s", r->loop->err.text);
 	else
 		err_set(err, -ETIMEDOUT, "dststorm-%s did not answer `%s' within %.1f s", r->name,
-			method, (double)timeout_ms / 1000);
+			r->asked, (double)timeout_ms / 1000);
 	return NULL;
+}
+
+json_t *role_call(struct role *r, const char *method, json_t *params, uint64_t timeout_ms,
+		  int *code, struct err *err)
+{
+	role_ask(r, method, params);
+	return role_answer(r, timeout_ms, code, err);
 }
 
 bool role_exited(struct role *r, pid_t pid, int status)

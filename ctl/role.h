@@ -25,6 +25,7 @@ struct role {
 	struct bufferevent *bev; /* NULL until connected and after the end of the connection */
 	struct wire_reader reader;
 	json_int_t last_id;
+	const char *asked;	/* method of request last_id */
 	json_t *reply;		/* to request last_id, until it is taken */
 	uint64_t heard_ns;	/* when something came last */
 	/* An event came: @msg is borrowed. */
@@ -45,10 +46,16 @@ int role_spawn(struct role *r, char *const argv[], int death_signal, struct err 
 /* Connect to the Unix socket @path, which the role makes within @timeout_ms. */
 int role_connect(struct role *r, const char *path, uint64_t timeout_ms, struct err *err);
 
+/* Ask; the answer is fetched by role_answer(). One request at a time. @params is stolen. */
+void role_ask(struct role *r, const char *method, json_t *params);
+
 /*
- * Ask and wait. @params is stolen. Returns the result (a new reference), or NULL: then @err has the
+ * Wait for the answer to what was asked. Returns the result (a new reference), or NULL: then @err has the
  * sentence and *@code the exit code that belongs to it (EXIT_USAGE or EXIT_RIG).
  */
+json_t *role_answer(struct role *r, uint64_t timeout_ms, int *code, struct err *err);
+
+/* Both. */
 json_t *role_call(struct role *r, const char *method, json_t *params, uint64_t timeout_ms,
 		  int *code, struct err *err);
 

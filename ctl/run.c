@@ -132,14 +132,21 @@ static int run_drain(struct run *run, struct err *err)
 	return 0;
 }
 
+/* Ask for final statistics and log them. *@sent, if not NULL: packets sent, left alone on failure. */
 static int run_final(struct run *run, struct role *r, const char *method, json_t *params,
-		     uint64_t ms, struct err *err)
+		     uint64_t ms, json_int_t *sent, struct err *err)
 {
 	int code;
-	json_t *stats = r->bev ? role_call(r, method, params, ms, &code, err) : NULL;
+	json_t *stats = NULL;
 
+	if (r->bev)
+		stats = role_call(r, method, params, ms, &code, err);
+	else
+		json_decref(params);
 	if (!stats)
 		return -EIO;
+	if (sent)
+		*sent = jpath_int(stats, "sent_pkts");
 	run_log(run, "final", json_pack("{s:s, s:o}", "role", r->name, "stats", stats));
 	return 0;
 }
@@ -147,14 +154,13 @@ static int run_final(struct run *run, struct role *r, const char *method, json_t
 /* Everybody's last words. The generator's first: it tells the sink how much there was to lose. */
 static int run_finals(struct run *run, uint64_t ms, struct err *err)
 {
-	json_t *sent = json_object();
-	int ret, bad = 0;
+	json_int_t sent = jpath_int(run->last_gen, "sent_pkts");
+	int bad;
 
-	ret = run_final(run, &run->gen, "stop", json_object(), ms, err);
-	bad |= ret;
-	json_object_set_new(sent, "sent_pkts", json_integer(jpath_int(run->last_gen, "sent_pkts")));
-	bad |= run_final(run, &run->mon, "finish", json_object(), ms, err);
-	bad |= run_final(run, &run->sink, "finish", sent, ms, err);
+	bad = run_final(run, &run->gen, "stop", json_object(), ms, &sent, err);
+	bad |= run_final(run, &run->mon, "finish", json_object(), ms, NULL, err);
+	bad |= run_final(run, &run->sink, "finish", json_pack("{s:I}", "sent_pkts", sent), ms, NULL,
+			 err);
 	return bad ? -EIO : 0;
 }
 

@@ -20,7 +20,9 @@ static int run_spawn(struct run *run, struct role *r, char *const argv[], int si
 {
 	int ret;
 
-	snprintf(r->log, sizeof(r->log), "%s/%s.log", run->results.dir, r->name);
+	if (snprintf(r->log, sizeof(r->log), "%s/%s.log", run->results.dir, r->name) >=
+	    (int)sizeof(r->log))
+		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", run->results.dir);
 	ret = role_spawn(r, argv, sig, err);
 	if (!ret)
 		rundir_guard(&run->rundir, r->pid);
@@ -32,8 +34,8 @@ static int run_program(struct run *run, struct role *r, const char *flag, const 
 		       struct err *err)
 {
 	char program[32], path[PATH_MAX], control[128], spec[PATH_MAX + 8];
-	char *argv[] = {path, (char *)flag, spec, "--control", control,
-			run->opt.huge ? "--huge" : NULL, NULL};
+	char *argv[] = {path, (char *)flag, spec, (char *)"--control", control,
+			(char *)(run->opt.huge ? "--huge" : NULL), NULL};
 	json_t *hello;
 	int ret, code;
 
@@ -142,18 +144,39 @@ static int run_configure_guest(struct run *run, struct err *err)
 	return run_call(run, &run->mon, "configure", params, MON_CALL_MS, err);
 }
 
+/* Let gen and sink open their ports: QEMU, which connects to them, wants to find the sockets. */
+static int run_open_ports(struct run *run, struct err *err)
+{
+	const char *socks[] = {run->vm.out_sock, run->vm.in_sock};
+	struct role *roles[] = {&run->sink, &run->gen};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t end = ctl_now_ns() + CONNECT_MS * NS_PER_MS;
+
+		role_ask(roles[i], "arm", json_pack("{s:i}", "timeout_ms", BOOT_MS + LINK_MS));
+		while (access(socks[i], F_OK) && !roles[i]->reply && ctl_now_ns() < end)
+			if (loop_sleep(&run->loop, 10) < 0)
+				return err_set(err, -ECANCELED, "%s", run->loop.err.text);
+		if (!access(socks[i], F_OK))
+			continue;
+		json_decref(role_answer(roles[i], 0, &run->code, err)); /* why not */
+		return -EIO;
+	}
+	return 0;
+}
+
+/* Links up, and the DUT's counters before the flood. */
 static int run_arm(struct run *run, struct err *err)
 {
+	struct role *roles[] = {&run->sink, &run->gen};
 	json_t *armed;
-	int ret;
 
-	ret = run_call(run, &run->sink, "arm", json_pack("{s:i}", "timeout_ms", LINK_MS),
-		       LINK_MS + CALL_MS, err);
-	if (!ret)
-		ret = run_call(run, &run->gen, "arm", json_pack("{s:i}", "timeout_ms", LINK_MS),
-			       LINK_MS + CALL_MS, err);
-	if (ret)
-		return ret;
+	for (unsigned int i = 0; i < 2; i++) {
+		armed = role_answer(roles[i], LINK_MS, &run->code, err);
+		json_decref(armed);
+		if (!armed)
+			return -EIO;
+	}
 	armed = role_call(&run->mon, "arm", json_object(), MON_CALL_MS, &run->code, err);
 	if (!armed)
 		return -EIO;
@@ -172,6 +195,8 @@ int run_lab_up(struct run *run, struct err *err)
 		ret = run_program(run, &run->gen, "--port", run->vm.in_sock, err);
 	if (!ret)
 		ret = run_configure_programs(run, err);
+	if (!ret)
+		ret = run_open_ports(run, err);
 	if (!ret)
 		ret = run_guest(run, err);
 	if (!ret)
