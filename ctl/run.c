@@ -301,15 +301,17 @@ static char *run_read(const char *path, struct err *err)
 	char *text = NULL;
 	size_t room = 0;
 
+	if (!f) {
+		err_set(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
+		return NULL;
+	}
 	errno = 0;
-	if (!f || getdelim(&text, &room, '\0', f) < 0) {
-		err_set(err, -(errno ? errno : ENODATA), "%s: %s", path,
-			errno ? strerror(errno) : "is empty");
+	if (getdelim(&text, &room, '\0', f) < 0) {
+		err_set(err, -EINVAL, "%s: %s", path, errno ? strerror(errno) : "is empty");
 		free(text);
 		text = NULL;
 	}
-	if (f)
-		fclose(f);
+	fclose(f);
 	return text;
 }
 
