@@ -48,7 +48,6 @@ static inline bool csum_right(const uint8_t *ip, size_t len)
 	sum = (sum & 0xffffffff) + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
 	return sum == 0xffff;
 }
 
