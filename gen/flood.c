@@ -13,6 +13,8 @@ enum {
 	FLOOD_TICK_US = 50 * 1000,
 	FLOOD_TICK_BUSY_US = 1000, /* where packets come in, or bursts are traced */
 	FLOOD_CHECK_NS = 100 * 1000 * 1000,
+	FLOOD_MEMORY_MB = 64,
+	FLOOD_MEMORY_LANE_MB = 4,
 };
 
 static const char *const names[] = { "idle", "configured", "armed", "running", "done", "failed" };
@@ -84,7 +86,7 @@ int flood_init(struct flood *f, struct err *err)
 	f->tick = event_new(f->base, -1, EV_PERSIST, flood_on_tick, f);
 	if (!f->tick)
 		return err_set(err, -ENOMEM, "no memory for events");
-	return f->trace_path ? trace_open(&f->trace, f->trace_path, err) : 0;
+	return 0;
 }
 
 int flood_configure(struct flood *f, const struct plan_request *r, struct err *err)
@@ -96,7 +98,7 @@ int flood_configure(struct flood *f, const struct plan_request *r, struct err *e
 	if (!f->plan.sched.rate_pps && f->port_name.kind == PORT_VHOST)
 		ret = err_set(err, -EINVAL, "rate max on %s would measure the host, not the guest: give "
 			      "a rate", f->port_name.text);
-	else if (!f->plan.sched.rate_pps && f->trace.file)
+	else if (!f->plan.sched.rate_pps && f->trace_path)
 		ret = err_set(err, -EINVAL, "--trace-bursts needs a rate: rate max reads no clock");
 	if (ret) {
 		plan_free(&f->plan);
@@ -111,14 +113,19 @@ int flood_arm(struct flood *f, struct err *err)
 {
 	struct timeval tick = { .tv_usec = FLOOD_TICK_US };
 	uint32_t nr_lanes = f->plan.scenario.lanes;
-	int ret = eal_start(&f->eal, err);
+	int ret = f->trace_path ? trace_open(&f->trace, f->trace_path, err) : 0;
 
+	if (!f->eal.memory_mb)
+		f->eal.memory_mb = FLOOD_MEMORY_MB + FLOOD_MEMORY_LANE_MB * nr_lanes;
+	if (!ret)
+		ret = eal_start(&f->eal, err);
 	if (!ret)
 		ret = port_open(&f->port, &f->port_name, nr_lanes, err);
 	if (!ret && f->trace.file)
 		ret = trace_start(&f->trace, nr_lanes, err);
 	if (ret) {
 		f->state = FLOOD_FAILED;
+		f->err = *err;
 		return ret;
 	}
 	if (f->port.rx_pool || f->trace.file)

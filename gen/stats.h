@@ -3,6 +3,7 @@
 #ifndef GEN_STATS_H
 #define GEN_STATS_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <jansson.h>
 

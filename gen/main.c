@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The boundary: nothing below prints or exits. */
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "gen/agent.h"
+#include "gen/alone.h"
+#include "gen/dryrun.h"
+#include "gen/options.h"
+#include "lib/err.h"
+
+const char *argp_program_version = "dststorm-gen " DSTSTORM_VERSION " (" DSTSTORM_GIT_ID ")";
+
+/* Told as an error of the write instead. */
+static void ignore_signals(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static int dry_run(const struct options *o, int *code, struct err *err)
+{
+	struct plan plan;
+	int ret = plan_make(&plan, &o->request, err);
+
+	*code = EXIT_USAGE;
+	if (ret)
+		return ret;
+	if (!plan.unlimited)
+		*code = EXIT_RIG;
+	ret = dryrun_write(&plan, o->dry_run, err);
+	plan_free(&plan);
+	if (!ret)
+		*code = EXIT_OK;
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	struct err err;
+	int code = EXIT_USAGE, ret;
+
+	ignore_signals();
+	ret = options_parse(&o, argc, argv, &err);
+	if (!ret && o.dry_run)
+		ret = dry_run(&o, &code, &err);
+	else if (!ret && o.control)
+		ret = agent_run(&o, &code, &err);
+	else if (!ret)
+		ret = alone_run(&o, &code, &err);
+	if (ret) {
+		options_name_culprit(&o, &err);
+		fprintf(stderr, "dststorm-gen: %s\n", err.text);
+	}
+	options_free(&o);
+	return code;
+}
