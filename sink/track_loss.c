@@ -184,8 +184,6 @@ void track_loss_finish(struct track *t, struct track_flow *f)
 		return;
 	/* Nothing came from beyond the window, so lanes were told and sent it. */
 	sure = loss_all_sent(f);
-	if (sure > end)
-		sure = end;
 	if (sure < window_end)
 		sure = window_end;
 	loss_range(t, f, window_end, sure);

@@ -162,6 +162,33 @@ static void window_edges(void **state)
 	addrset_free(&set);
 }
 
+/* Forty billion numbers in one jump: whole passes are judged at once, or this would never end. */
+static void a_long_jump(void **state)
+{
+	const uint64_t total = UINT64_C(40000000000);
+	struct track_destination d[10] = { 0 };
+	struct addrset set;
+	struct track t;
+
+	(void)state;
+	ten(&set, &t, total, 1);
+	arrive(&t, 5, 5, T0 + 5000000);
+	arrive(&t, total / 2, 0, T0 + total / 2 * 1000000);
+	track_sent_all(&t);
+	track_finish(&t);
+	assert_int_equal(track_each(&t, keep, d), 0);
+	assert_int_equal(t.counts.lost_pkts, total - 2);
+	assert_int_equal(d[0].received, 1);
+	assert_int_equal(d[0].first_delivery_ns, total / 2 * 1000000);
+	assert_int_equal(d[0].gap_ns, total / 2 * 1000000);
+	assert_int_equal(d[5].received, 1);
+	assert_int_equal(d[5].gap_ns, (total - 10) * 1000000);
+	assert_int_equal(d[9].received, 0);
+	assert_int_equal(d[9].gap_ns, total * 1000000);
+	track_free(&t);
+	addrset_free(&set);
+}
+
 static void refusals(void **state)
 {
 	struct addrset set;
@@ -305,6 +332,7 @@ int main(void)
 		cmocka_unit_test(gaps_with_repeat),
 		cmocka_unit_test(reordering_is_no_gap),
 		cmocka_unit_test(window_edges),
+		cmocka_unit_test(a_long_jump),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(free_account),
 		cmocka_unit_test(free_edges),
