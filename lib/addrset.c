@@ -197,8 +197,8 @@ static size_t merge(struct addrset_range *r, size_t nr)
 		struct addrset_range *last = left ? &r[left - 1] : NULL;
 
 		/* The difference, because the last address of all has no successor. */
-		if (!last || (num(r[i].first) > num(last->last) &&
-			      num(r[i].first) - num(last->last) > 1))
+		if (!last ||
+		    (num(r[i].first) > num(last->last) && num(r[i].first) - num(last->last) > 1))
 			r[left++] = r[i];
 		else if (num(r[i].last) > num(last->last))
 			last->last = r[i].last;
@@ -219,8 +219,8 @@ static size_t subtract_one(struct addrset_range from, const struct addrset_range
 		(*e)++;
 	for (; *e < nr && num(cut[*e].first) <= num(from.last); (*e)++) {
 		if (num(cut[*e].first) > num(from.first))
-			out[n++] = (struct addrset_range){
-				.first = from.first, .last = addr(num(cut[*e].first) - 1) };
+			out[n++] = (struct addrset_range){ .first = from.first,
+							   .last = addr(num(cut[*e].first) - 1) };
 		if (num(cut[*e].last) >= num(from.last))
 			return n;
 		from.first = addr(num(cut[*e].last) + 1);
@@ -238,7 +238,8 @@ static int number(struct addrset_range *r, size_t nr, uint64_t *count, struct er
 		total += num(r[i].last) - num(r[i].first);
 		total += 1;
 		if (total > UINT64_MAX)
-			return err_set(err, -E2BIG, "an address set holds at most 2^64 - 1 addresses");
+			return err_set(err, -E2BIG,
+				       "an address set holds at most 2^64 - 1 addresses");
 	}
 	*count = (uint64_t)total;
 	return 0;

@@ -6,8 +6,8 @@
  */
 #include "pace.h"
 
-#define NS_PER_S     UINT64_C(1000000000)
-#define PACE_PACKET  NS_PER_S /* one packet in units of the bucket */
+#define NS_PER_S    UINT64_C(1000000000)
+#define PACE_PACKET NS_PER_S /* one packet in units of the bucket */
 
 typedef unsigned __int128 u128;
 

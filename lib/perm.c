@@ -99,13 +99,13 @@ static inline bool perm_any(const simd_u32 *outside)
 }
 
 /* A macro for want of a way to pass vectors by value that has one ABI on every target. */
-#define PERM_SCATTER(p, x)                                                                         \
-	do {                                                                                       \
-		for (unsigned int r_ = 0; r_ < PERM_ROUNDS; r_++) {                                \
-			(x) = (x) * (uint32_t)(p)->mul[r_] + (uint32_t)(p)->add[r_];               \
-			(x) &= (uint32_t)(p)->mask;                                                \
-			(x) ^= (x) >> (p)->shift;                                              \
-		}                                                                                  \
+#define PERM_SCATTER(p, x)                                                           \
+	do {                                                                         \
+		for (unsigned int r_ = 0; r_ < PERM_ROUNDS; r_++) {                  \
+			(x) = (x) * (uint32_t)(p)->mul[r_] + (uint32_t)(p)->add[r_]; \
+			(x) &= (uint32_t)(p)->mask;                                  \
+			(x) ^= (x) >> (p)->shift;                                    \
+		}                                                                    \
 	} while (0)
 
 /* Walk the lanes of *@x that are greater than @max, all of them at once. */

@@ -20,7 +20,8 @@ int sched_init(struct sched *s, enum sched_order order, uint64_t n, uint64_t see
 		return err_set(err, -EINVAL, "%" PRIu32 " shards: give 1 to 255", nr_shards);
 	if (shard >= nr_shards)
 		return err_set(err, -EINVAL,
-			       "shard %" PRIu32 " of %" PRIu32 ": shards are numbered 0 to %" PRIu32,
+			       "shard %" PRIu32 " of %" PRIu32
+			       ": shards are numbered 0 to %" PRIu32,
 			       shard, nr_shards, nr_shards - 1);
 	if (shard >= n)
 		return err_set(err, -EINVAL,

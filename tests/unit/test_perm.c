@@ -245,7 +245,8 @@ static void consecutive_images_are_not_correlated(void **state)
 			serial_statistics(perm_at, &p, (n - nr) / 101 * seed, nr, z);
 			for (unsigned int s = 0; s < NR_STATS; s++)
 				if (z[s] > 6)
-					fail_msg("n %lu seed %lu statistic %u: %g", n, seed, s, z[s]);
+					fail_msg("n %lu seed %lu statistic %u: %g", n, seed, s,
+						 z[s]);
 		}
 		serial_statistics(identity, &p, 0, nr, z); /* the statistics do see an order */
 		assert_true(z[LOW_BYTE] > 100 && z[HIGH_BYTE] > 100);
