@@ -52,21 +52,33 @@ static int line_of(const yaml_event_t *ev)
 	return (int)ev->start_mark.line + 1;
 }
 
+/* The line of byte @offset; of the last one if the text ends before that. */
+static int line_at(const struct parse *p, size_t offset)
+{
+	int line = 1;
+
+	for (size_t i = 0; i < offset && i + 1 < p->len; i++)
+		line += p->text[i] == '\n';
+	return line;
+}
+
 /* Why libyaml stopped. A broken byte has an offset in place of a mark. */
 static int yaml_err(struct parse *p)
 {
 	const yaml_parser_t *y = &p->yaml;
-	int line = (int)y->problem_mark.line + 1;
+	const char *problem = y->problem ? y->problem : "unknown reason";
+	int line = (int)y->problem_mark.line + 1, last = line_at(p, p->len);
 
 	if (y->error == YAML_MEMORY_ERROR)
 		return no_memory(p);
-	if (y->error == YAML_READER_ERROR) {
-		line = 1;
-		for (size_t i = 0; i < y->problem_offset && i < p->len; i++)
-			line += p->text[i] == '\n';
-	}
-	return parse_err(p, line, -EINVAL, "this is no YAML: %s",
-			 y->problem ? y->problem : "unknown reason");
+	if (y->error == YAML_READER_ERROR)
+		line = line_at(p, y->problem_offset);
+	if (line > last) /* the end of the text counts as a line of its own */
+		line = last;
+	if (!y->context || !p->lines || (int)y->context_mark.line + 1 >= line)
+		return parse_err(p, line, -EINVAL, "this is no YAML: %s", problem);
+	return parse_err(p, line, -EINVAL, "this is no YAML: %s %s that begins in line %zu", problem,
+			 y->context, y->context_mark.line + 1);
 }
 
 static int next_event(struct parse *p, yaml_event_t *ev)

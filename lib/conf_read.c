@@ -333,12 +333,14 @@ static unsigned int distance(const char *a, const char *b)
 	return row[lb];
 }
 
-/* Near enough to be a slip: a third of the letters at most. */
+/* Near enough to be a slip: a third of the letters at most, or an end left out. */
 static bool nearer(const char *text, const char *name, unsigned int *best)
 {
-	unsigned int d = distance(text, name);
+	size_t len = strlen(text);
+	bool begins = len >= 3 && strncmp(text, name, len) == 0;
+	unsigned int d = begins ? 1 : distance(text, name);
 
-	if (d >= *best || d > (strlen(text) + 2) / 3)
+	if (d >= *best || d > (len + 2) / 3)
 		return false;
 	*best = d;
 	return true;
