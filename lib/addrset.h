@@ -28,7 +28,7 @@ struct addrset_range {
 };
 
 struct addrset {
-	int family;			 /* AF_UNSPEC until the first addition, then AF_INET or AF_INET6 */
+	int family;			 /* AF_UNSPEC until the first addition or exclusion */
 	bool sealed;
 	uint64_t count;			 /* addresses in the set; valid once sealed */
 	struct addrset_range *ranges;	 /* once sealed: ascending, disjoint, not adjacent */

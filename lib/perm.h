@@ -5,8 +5,8 @@
  *
  * Rounds of odd multiplication and xor-shift are bijections of the next power of two 2^k >= n;
  * values that fall outside [0, n) are mapped again until they fall inside (cycle walking, less than
- * two evaluations on average). The same n and seed give the same order on every machine and release:
- * sink and generator each compute it.
+ * two evaluations on average). The same n and seed give the same order on every machine and in
+ * every release: sink and generator each compute it.
  */
 #ifndef LIB_PERM_H
 #define LIB_PERM_H

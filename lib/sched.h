@@ -62,8 +62,8 @@ uint64_t sched_distinct(const struct sched *s);
  * 2^64 - 1 ns. */
 uint64_t sched_due_ns(const struct sched *s, uint64_t seq);
 
-/* Nanoseconds from one visit of a destination to its next, n_shard * repeat / rate; 0 if rate_pps is
- * 0, UINT64_MAX if it is longer than that. */
+/* Nanoseconds from one visit of a destination to its next, n_shard * repeat / rate; 0 if rate_pps
+ * is 0, UINT64_MAX if it is longer than that. */
 uint64_t sched_revisit_ns(const struct sched *s);
 
 #endif

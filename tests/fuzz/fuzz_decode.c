@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Any frame, and the same frame with its IPv4 header checksum mended, which a mutation rarely is. */
+/* Any frame, and the same with its IPv4 header checksum mended, which a mutation rarely is. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -18,7 +18,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define MAX_LANES 4u
 
-/* --- an independent witness of the window bound ------------------------------------------------ */
+/* --- an independent witness of the window bound ----------------------------------------------- */
 
 #define WINDOW_EVENTS 65536u
 
@@ -57,7 +57,7 @@ static inline void window_sent(struct window *w, uint64_t t, uint64_t n)
 		fail_msg("%lu packets in 1 ms at %lu, the limit is %lu", w->inside, t, w->limit);
 }
 
-/* --- a simulated stream of several lanes ------------------------------------------------------- */
+/* --- a simulated stream of several lanes ------------------------------------------------------ */
 
 struct lane {
 	struct pace pace;
@@ -73,7 +73,8 @@ struct sim {
 	uint64_t sleep_late_ns; /* a sleeping lane wakes up to that much too late */
 };
 
-static inline void sim_init(struct sim *s, uint64_t rate, uint64_t total, uint32_t burst, uint32_t lanes)
+static inline void sim_init(struct sim *s, uint64_t rate, uint64_t total, uint32_t burst,
+			    uint32_t lanes)
 {
 	memset(s, 0, sizeof(*s));
 	s->rate = rate;

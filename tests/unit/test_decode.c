@@ -191,8 +191,7 @@ static void each_bit_of_the_header_is_checked(void **state)
 		}
 }
 
-/* All ones in the checksum field where it should be 0 is the same number, 0 instead of all ones too:
- * sums are equal modulo 65535, and only then. Random headers against the textbook sum. */
+/* Random headers, many with words of all ones (the other zero), against the textbook sum. */
 static void checksums_agree_with_the_textbook(void **state)
 {
 	struct decoded d;
@@ -278,7 +277,9 @@ static void what_is_not_ours_is_other(void **state)
 		make_probe(&f, 0, 0);
 		f.at[14 + 9] = (uint8_t)proto;
 		fill_csum(f.at + 14);
-		check_kind(&f, proto == 17 ? DECODE_PROBE : proto == 1 ? DECODE_ICMP : DECODE_OTHER);
+		check_kind(&f, proto == 17  ? DECODE_PROBE
+			       : proto == 1 ? DECODE_ICMP
+					    : DECODE_OTHER);
 	}
 	make_probe(&f, 0, 0)[8] ^= 1; /* the magic */
 	check_kind(&f, DECODE_OTHER);

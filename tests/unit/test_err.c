@@ -52,8 +52,8 @@ static void what_does_not_fit_says_so(void **state)
 		assert_int_equal(!strcmp(err.text + strlen(err.text) - 3, "..."), !fits);
 	}
 	err_set(&err, -EINVAL, "the end");
-	err_wrap(&err, -EINVAL, "%.*s", (int)sizeof(err.text) - 6, text);
-	assert_string_equal(err.text + sizeof(err.text) - 5, "x...");
+	err_wrap(&err, -EINVAL, "%.*s", (int)sizeof(err.text) - 9, text);
+	assert_string_equal(err.text + sizeof(err.text) - 9, ": the...");
 	err_wrap(&err, -EINVAL, "%s", text);
 	assert_string_equal(err.text + sizeof(err.text) - 5, "x...");
 }

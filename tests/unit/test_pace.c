@@ -101,7 +101,7 @@ static void next_says_when(void **state)
 				assert_int_equal(pace_take(&p, next - 1, ALL), 0);
 			now = next > now ? next : now;
 			assert_true(pace_take(&p, now, 1) == 1);
-			now += rng_below(&r, 3) ? rng_below(&r, 2000) : rng_below(&r, 20 * NS_PER_MS);
+			now += rng_below(&r, rng_below(&r, 3) ? 2000 : 20 * NS_PER_MS);
 		}
 	}
 }
@@ -142,7 +142,8 @@ static void asked_is_achieved(void **state)
 			sim_run(&s, s.t0 + 5 * NS_PER_S);
 			got = sim_sent(&s);
 			if (got > want || got + lanes * slack < want)
-				fail_msg("%lu pps, %u lanes: %lu of %lu", rates[k], lanes, got, want);
+				fail_msg("%lu pps, %u lanes: %lu of %lu", rates[k], lanes, got,
+					 want);
 			free(s.window);
 		}
 }
@@ -180,8 +181,8 @@ static void the_total_is_the_end(void **state)
 /* --- stalls ----------------------------------------------------------------------------------- */
 
 /*
- * All lanes stand still for @stall ns, then go on: the debt comes back, no window is over its limit,
- * and it takes as long as the contract says: burst / 2 packets per ms beside the rate.
+ * All lanes stand still for @stall ns, then go on: the debt comes back, no window is over its
+ * limit, and it takes as long as the contract says: burst / 2 packets per ms beside the rate.
  */
 static void check_stall(uint64_t rate, uint32_t lanes, uint32_t burst, uint64_t stall)
 {
