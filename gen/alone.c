@@ -122,6 +122,8 @@ static int alone_loop(struct alone *a, const struct options *o, int *code)
 	ret = results_open(o->json, &a->json, a->err);
 	if (!ret)
 		ret = flood_arm(f, a->err);
+	if (ret == -EINVAL)
+		*code = EXIT_USAGE;
 	if (!ret)
 		ret = alone_events(a, f->base);
 	if (ret)

@@ -36,7 +36,7 @@ static void last_line(const char *text, size_t len, char out[EAL_LINE])
 	static const char *const noise[] = { "EAL: ", "FATAL: ", "Error - exiting with code: 1" };
 	size_t end = len, start;
 
-	while (end && strchr("\r\n \t", text[end - 1]))
+	while (end && strchr("\r\n \t.", text[end - 1]))
 		end--;
 	for (start = end; start && text[start - 1] != '\n'; start--)
 		;
@@ -196,7 +196,15 @@ static int add_users(char **argv, int argc, char **args, struct err *err)
 	return argc;
 }
 
-static int start(int argc, char **argv, struct err *err)
+static const char *remedy(const struct eal_options *o, int code)
+{
+	if (code == EINVAL)
+		return "see the arguments after --";
+	return o->huge ? "reserve hugepages (sysctl vm.nr_hugepages), or leave out --huge" :
+			 "try another --memory";
+}
+
+static int start(const struct eal_options *o, int argc, char **argv, struct err *err)
 {
 	char said[EAL_LINE];
 	struct silence s;
@@ -212,8 +220,7 @@ static int start(int argc, char **argv, struct err *err)
 		memcpy(said, eal_last_words(), EAL_LINE);
 	if (!said[0])
 		snprintf(said, sizeof(said), "%s", rte_strerror(code));
-	return err_set(err, code ? -code : -EIO, "DPDK does not start: %s: %s", said,
-		       code == EINVAL ? "see the arguments after --" : "try another --memory");
+	return err_set(err, code ? -code : -EIO, "DPDK does not start: %s: %s", said, remedy(o, code));
 }
 
 int eal_start(const struct eal_options *o, struct err *err)
@@ -244,7 +251,7 @@ int eal_start(const struct eal_options *o, struct err *err)
 		ret = runtime_dir_make(dir, err);
 	if (ret)
 		return ret;
-	ret = start(argc, argv, err);
+	ret = start(o, argc, argv, err);
 	runtime_dir_remove(dir);
 	eal.started = !ret;
 	return ret;

@@ -95,7 +95,10 @@ int flood_configure(struct flood *f, const struct plan_request *r, struct err *e
 
 	if (ret)
 		return ret;
-	if (!f->plan.sched.rate_pps && f->port_name.kind == PORT_VHOST)
+	if (f->port_name.kind == PORT_PCAP && f->plan.scenario.lanes > 1)
+		ret = err_set(err, -EINVAL, "%s has one queue, and each lane needs one: use --lanes 1",
+			      f->port_name.text);
+	else if (!f->plan.sched.rate_pps && f->port_name.kind == PORT_VHOST)
 		ret = err_set(err, -EINVAL, "rate max on %s would measure the host, not the guest: give "
 			      "a rate", f->port_name.text);
 	else if (!f->plan.sched.rate_pps && f->trace_path)

@@ -54,7 +54,8 @@ struct flood {
 /* Each returns 0 or negative errno with a sentence, and must be called in this order. */
 int flood_init(struct flood *f, struct err *err);
 int flood_configure(struct flood *f, const struct plan_request *r, struct err *err);
-int flood_arm(struct flood *f, struct err *err);	 /* starts DPDK and opens the port */
+/* Starts DPDK, opens the port and the trace. -EINVAL: the user's arguments are to blame. */
+int flood_arm(struct flood *f, struct err *err);
 bool flood_ready(struct flood *f);			 /* armed, and port_ready() */
 int flood_start(struct flood *f, uint64_t t0_ns, struct err *err);
 

@@ -106,15 +106,17 @@ static json_t *hello(struct agent *a, json_t *params, int *code, struct err *err
 static json_t *arm(struct agent *a, json_t *params, int *code, struct err *err)
 {
 	json_int_t timeout_ms = ARM_TIMEOUT_MS;
+	int ret;
 
-	*code = EXIT_RIG;
 	if (params && json_unpack(params, "{s?I}", "timeout_ms", &timeout_ms)) {
-		*code = EXIT_USAGE;
 		err_set(err, -EINVAL, "arm: timeout_ms must be a whole number");
 		return NULL;
 	}
-	if (flood_arm(&a->flood, err))
+	ret = flood_arm(&a->flood, err);
+	if (ret) {
+		*code = ret == -EINVAL ? EXIT_USAGE : EXIT_RIG;
 		return NULL;
+	}
 	a->arming = true;
 	a->arm_until_ns = flood_clock_ns() + (uint64_t)(timeout_ms < 0 ? 0 : timeout_ms) * 1000000u;
 	return NULL;

@@ -22,7 +22,7 @@ static const char base[] =
 enum {
 	O_DST = 0x100, O_EXCLUDE, O_SRC, O_ORDER, O_SEED, O_RATE, O_NEW, O_DURATION, O_COUNT, O_LANES,
 	O_BURST, O_SET, O_SHARD, O_PORT, O_DST_MAC, O_ALLOW, O_DRY_RUN, O_CONTROL, O_HUGE, O_MEMORY,
-	O_TRACE, O_JSON,
+	O_TRACE, O_JSON, O_USAGE, O_HELP = '?', O_VERSION = 'V',
 };
 
 static const struct argp_option table[] = {
@@ -59,7 +59,11 @@ static const struct argp_option table[] = {
 	{ 0, 0, 0, 0, "Memory:", 4 },
 	{ "huge", O_HUGE, 0, 0, "Use hugepages", 0 },
 	{ "memory", O_MEMORY, "MB", 0, "Memory for packets (64 and 4 for each lane)", 0 },
+
 	{ 0, 0, 0, 0, "Help:", -1 },
+	{ "help", O_HELP, 0, 0, "Print this", 0 },
+	{ "usage", O_USAGE, 0, 0, "Print the options in short", 0 },
+	{ "version", O_VERSION, 0, 0, "Print the version", 0 },
 	{ 0 },
 };
 
@@ -90,6 +94,7 @@ struct parse {
 	struct options *o;
 	struct err *err;
 	char *items[NR_LISTS]; /* YAML so far, without brackets */
+	int next;	       /* argument that is looked at next */
 	bool rate, duration;
 };
 
@@ -252,6 +257,19 @@ static int parse_sugar(struct parse *p, int key, const char *arg)
 	return 1;
 }
 
+/* argp can do this itself, but only when it also prints errors, and then it prints two lines. */
+static void print_and_exit(int key, const struct argp *argp)
+{
+	char name[] = "dststorm-gen";
+
+	if (key == O_VERSION)
+		puts(argp_program_version);
+	else
+		argp_help(argp, stdout, key == O_USAGE ? ARGP_HELP_USAGE :
+			  ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
+	exit(EXIT_OK);
+}
+
 static int parse_value(struct parse *p, int key, char *arg)
 {
 	struct options *o = p->o;
@@ -294,8 +312,13 @@ static int parse_value(struct parse *p, int key, char *arg)
 static error_t parse_one(int key, char *arg, struct argp_state *state)
 {
 	struct parse *p = state->input;
-	int ret = parse_sugar(p, key, arg);
+	int ret;
 
+	if (key != ARGP_KEY_ERROR)
+		p->next = state->next;
+	if (key == O_HELP || key == O_USAGE || key == O_VERSION)
+		print_and_exit(key, state->root_argp);
+	ret = parse_sugar(p, key, arg);
 	if (ret > 0)
 		ret = parse_value(p, key, arg);
 	return ret > 0 ? ARGP_ERR_UNKNOWN : -ret;
@@ -348,16 +371,16 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 		       "A scenario, or --dst with --rate and --duration, says what to send; both may be "
 		       "combined. Exit status: 0 done, 2 usage or configuration, 3 the rig failed."
 	};
-	struct parse p = { .o = o, .err = err };
-	int at = 0, ret;
+	struct parse p = { .o = o, .err = err, .next = 1 };
+	int ret;
 
 	*o = (struct options){ .request.nr_shards = 1 };
 	err->text[0] = '\0';
 	argc = split(argc, argv, &o->eal.args);
-	ret = argp_parse(&argp, argc, argv, ARGP_NO_ERRS, &at, &p);
+	ret = argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, &p);
 	if (ret && !err->text[0])
-		err_set(err, -ret, "'%.80s': no such option, or its value is missing: see --help",
-			argv[at > 1 ? at - 1 : at]);
+		err_set(err, -ret, "'%.80s': no such option, or a value is missing or too many: see "
+			"--help", p.next < argc ? argv[p.next] : argv[argc - 1]);
 	if (!ret)
 		ret = -check(&p);
 	if (!ret)

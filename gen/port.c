@@ -74,8 +74,20 @@ static int prepare_pcap(const char *path, struct err *err)
 		st.st_mode = 0;
 	close(fd);
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, -EINVAL, "%s is no regular file, so nobody could tell whether all "
+		return err_set(err, -EIO, "%s is no regular file, so nobody could tell whether all "
 			       "was written: give a file", path);
+	return 0;
+}
+
+/* A trial, because DPDK does not tell why it cannot listen. */
+static int prepare_vhost(const char *path, struct err *err)
+{
+	int fd = sock_listen(path, err);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	unlink(path);
 	return 0;
 }
 
@@ -84,7 +96,7 @@ static int prepare(const struct port_name *name, struct err *err)
 	if (name->kind == PORT_PCAP)
 		return prepare_pcap(name->path, err);
 	if (name->kind == PORT_VHOST)
-		return sock_make_way(name->path, err);
+		return prepare_vhost(name->path, err);
 	return 0;
 }
 
