@@ -94,12 +94,14 @@ static json_t *configure(struct agent *a, json_t *params, int *code, struct err 
 
 static json_t *hello(struct agent *a, json_t *params, int *code, struct err *err)
 {
+	const char *version = strchr(argp_program_version, ' ');
+
 	(void)a;
 	(void)params;
 	(void)code;
 	(void)err;
-	return json_pack("{ss ss si}", "role", "gen", "version", argp_program_version, "pid",
-			 (int)getpid());
+	return json_pack("{ss ss si}", "role", "gen", "version",
+			 version ? version + 1 : argp_program_version, "pid", (int)getpid());
 }
 
 /* The answer is agent_arm_poll()'s. */

@@ -59,11 +59,12 @@ static json_t *lanes_json(const struct lanes *l, const uint64_t *sent)
 	return list;
 }
 
-static json_int_t rate(const struct sums *s)
+/* From when the first packet was due: a late start does not make the rest faster than asked. */
+static json_int_t rate(const struct sums *s, uint64_t t0_ns)
 {
-	if (s->last_ns <= s->first_ns || !s->sent)
+	if (s->last_ns <= t0_ns || !s->sent)
 		return 0;
-	return (json_int_t)((double)(s->sent - 1) * 1e9 / (double)(s->last_ns - s->first_ns) + 0.5);
+	return (json_int_t)((double)(s->sent - 1) * 1e9 / (double)(s->last_ns - t0_ns) + 0.5);
 }
 
 static json_t *to_json(const struct stats_source *src, const struct sums *s, const uint64_t *sent)
@@ -79,7 +80,7 @@ static json_t *to_json(const struct stats_source *src, const struct sums *s, con
 		"destinations_asked", (json_int_t)sched_distinct(&p->sched),
 		"destinations_sent", (json_int_t)s->distinct,
 		"rate_intended_pps", (json_int_t)p->sched.rate_pps,
-		"rate_achieved_pps", rate(s),
+		"rate_achieved_pps", rate(s, src->lanes->t0_ns),
 		"first_tx_ns", (json_int_t)s->first_ns, "last_tx_ns", (json_int_t)s->last_ns,
 		"refused_pkts", (json_int_t)s->refused,
 		"arp_requests", (json_int_t)a->arp_requests,
