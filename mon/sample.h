@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One look at all counters. They are cumulative and as the kernel holds them (since its boot), but
+ * the drops, which count since they were armed, and the widened ones, which count since the sampler
+ * was opened. Where the kernel refuses (no root), a part is left out and told as such.
+ */
+#ifndef MON_SAMPLE_H
+#define MON_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mon/file.h"
+#include "mon/neightbl.h"
+#include "mon/proc.h"
+#include "mon/rtnl.h"
+
+struct err;
+struct trace;
+
+#define SAMPLE_IFS_MAX 8
+
+struct sample_ip {
+	uint64_t in_pkts, in_hdr_errors, in_addr_errors, forwarded_pkts, in_unknown_protos, in_discards;
+	uint64_t in_delivers, out_requests, out_discards, out_no_routes, in_no_routes, in_bcast_pkts;
+	uint64_t in_csum_errors, rp_filter_pkts;
+	uint64_t icmp_in_msgs, icmp_out_msgs, icmp_out_errors, icmp_out_dest_unreachs, icmp_out_time_excds;
+	uint64_t icmp_out_rate_limit_global, icmp_out_rate_limit_host;
+	uint64_t udp_no_ports, udp_in_errors, udp_ignored_multi;
+};
+
+struct sample_neigh {
+	struct neightbl tbl;
+	uint64_t unresolved_discards, rcv_probes_mcast, rcv_probes_ucast;
+	uint64_t entries_max; /* largest `entries` of all samples since sampler_reset() */
+};
+
+struct sample_dst {
+	uint64_t entries, entries_max; /* all IPv4 destinations of the kernel */
+	uint64_t in_slow, out_slow, in_no_route, in_brd, in_martian_dst, in_martian_src;
+};
+
+struct sample {
+	uint64_t t_ns;	  /* CLOCK_MONOTONIC when it began */
+	uint64_t cost_ns; /* and how long it took */
+	struct rtnl_stats ifs[SAMPLE_IFS_MAX];
+	struct sample_ip ip;
+	struct sample_neigh neigh[2]; /* IPv4, IPv6 */
+	struct sample_dst dst;
+	struct proc_softnet softnet;
+	uint64_t softirq_ns, timer_softirqs, net_rx_softirqs;
+	uint64_t slab_bytes, slab_unreclaimable_bytes, mem_free_bytes;
+	bool has_neigh_cache; /* /proc/slabinfo is for root only, and read for full samples */
+	struct proc_slab neigh_cache; /* kmalloc-512 on Debian's kernels: neighbours, and others */
+	bool has_drops;
+	char missing[256]; /* the sentence of the first part that could not be read; "" if none */
+};
+
+struct sampler {
+	struct rtnl rtnl;
+	struct file_buf buf;
+	struct proc_wide rt_cache;
+	uint64_t entries_max[2], dst_entries_max;
+	int ifindex[SAMPLE_IFS_MAX];
+	char if_label[SAMPLE_IFS_MAX][16]; /* "in", "out" */
+	unsigned nr_ifs;
+	struct trace *trace; /* or NULL; not owned */
+};
+
+int sampler_open(struct sampler *s, struct err *err);
+void sampler_close(struct sampler *s);
+void sampler_reset(struct sampler *s); /* the maxima begin anew */
+
+/*
+ * Take a sample. @full: also what is too dear for every second. Parts that this user or kernel does
+ * not give are left 0 and named in `missing`; a failure is only a drop histogram that cannot be read,
+ * because then the accounting would be wrong.
+ */
+int sampler_take(struct sampler *s, struct sample *out, bool full, struct err *err);
+
+/* Only what the heartbeat tells. */
+int sampler_forwarded(struct sampler *s, uint64_t *forwarded_pkts, struct err *err);
+
+uint64_t sample_now_ns(void);
+
+#endif
