@@ -24,6 +24,7 @@ struct parse {
 	size_t len;
 	const char *file;
 	bool lines; /* the text has lines that a user can look up */
+	unsigned int depth; /* of the root */
 	size_t nr_nodes;
 	struct err *err;
 };
@@ -307,7 +308,7 @@ static struct conf *parse_document(struct parse *p)
 			yaml_event_delete(&ev);
 			return c;
 		default:
-			c = parse_node(p, &ev, 0);
+			c = parse_node(p, &ev, p->depth);
 			again = c != NULL;
 		}
 		yaml_event_delete(&ev);
@@ -318,9 +319,10 @@ fail:
 }
 
 struct conf *conf_parse_value(const char *text, size_t len, const char *file, bool lines,
-			      struct err *err)
+			      unsigned int depth, struct err *err)
 {
-	struct parse p = { .text = text, .len = len, .file = file, .lines = lines, .err = err };
+	struct parse p = { .text = text, .len = len, .file = file, .lines = lines, .depth = depth,
+			   .err = err };
 	struct conf *c;
 
 	if (len > CONF_TEXT_MAX) {
@@ -350,7 +352,7 @@ struct conf *conf_parse(const char *text, size_t len, const char *name, struct e
 		conf_free(&r->top);
 		return NULL;
 	}
-	c = conf_parse_value(text, len, file, true, err);
+	c = conf_parse_value(text, len, file, true, 0, err);
 	if (c && c->type != CONF_MAP) {
 		conf_err(c, err, -EINVAL, "a scenario is made of \"key: value\" lines");
 		conf_tree_free_node(c);

@@ -81,7 +81,6 @@ bool conf_tree_is_plain(const char *s)
 struct set {
 	const char *path;  /* what is left of it */
 	const char *name;  /* "--set KEY" */
-	unsigned int depth;
 	struct err *err;
 };
 
@@ -121,7 +120,6 @@ static void set_advance(struct set *s, size_t len)
 	s->path += len;
 	if (*s->path == '.')
 		s->path++;
-	s->depth++;
 }
 
 /* Append a node of the type that the rest of the path wants: the value replaces it at the end. */
@@ -188,8 +186,6 @@ static int set_step(struct set *s, struct conf **c)
 		(*c)->type = set_wants(s);
 	if ((*c)->type == CONF_SCALAR)
 		return set_err(s, -EINVAL, "the path goes on below a value; shorten it");
-	if (s->depth >= CONF_DEPTH_MAX)
-		return set_err(s, -EINVAL, "the path is too deep");
 	return (*c)->type == CONF_SEQ ? set_step_seq(s, *c, c) : set_step_map(s, *c, c);
 }
 
@@ -216,14 +212,26 @@ static bool has_empty_step(const char *path, size_t len)
 	return len == 0;
 }
 
+/* Levels below the root: no less than there are. */
+static unsigned int depth_of(const char *path)
+{
+	unsigned int depth = 1;
+
+	for (; *path; path++)
+		depth += *path == '.';
+	return depth;
+}
+
 static int set_walk(struct set *s, struct conf *root, const char *text)
 {
 	bool blank = !text[strspn(text, " \t\n")];
 	struct conf *value, *c = root;
 	int ret;
 
+	if (depth_of(s->path) > CONF_DEPTH_MAX)
+		return set_err(s, -EINVAL, "the path is too deep");
 	value = conf_parse_value(blank ? "\"\"" : text, blank ? 2 : strlen(text), s->name, false,
-				 s->err);
+				 depth_of(s->path), s->err);
 	if (!value)
 		return -EINVAL;
 	while (*s->path) {

@@ -28,9 +28,9 @@ void conf_tree_free_node(struct conf *c); /* and all below it; NULL does nothing
 /* Can @s stand in YAML without quotes, wherever it is? Every number and boolean can. */
 bool conf_tree_is_plain(const char *s);
 
-/* One YAML value of any type; @file is not copied. Unless @lines, errors name @file only. NULL with
- * the sentence. */
+/* One YAML value of any type, for a place @depth levels down; @file is not copied. Unless @lines,
+ * errors name @file only. NULL with the sentence. */
 struct conf *conf_parse_value(const char *text, size_t len, const char *file, bool lines,
-			      struct err *err);
+			      unsigned int depth, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 
 int wire_reader_init(struct wire_reader *r)
 {
-	r->start = r->len = 0;
+	memset(r, 0, sizeof(*r));
 	r->buf = malloc(WIRE_LINE_MAX);
 	return r->buf ? 0 : -ENOMEM;
 }
@@ -25,6 +25,7 @@ char *wire_reader_space(struct wire_reader *r, size_t *room)
 	if (r->start) {
 		memmove(r->buf, r->buf + r->start, r->len - r->start);
 		r->len -= r->start;
+		r->seen -= r->start;
 		r->start = 0;
 	}
 	*room = WIRE_LINE_MAX - r->len;
@@ -41,20 +42,22 @@ static int take_line(struct wire_reader *r, const char **line, size_t *len, stru
 {
 	for (;;) {
 		const char *at = r->buf + r->start;
-		const char *end = memchr(at, '\n', r->len - r->start);
+		const char *end = memchr(r->buf + r->seen, '\n', r->len - r->seen);
 
 		if (!end)
 			break;
 		r->start += (size_t)(end - at) + 1;
+		r->seen = r->start;
 		if (end > at) {
 			*line = at;
 			*len = (size_t)(end - at);
 			return 1;
 		}
 	}
+	r->seen = r->len;
 	if (r->len - r->start < WIRE_LINE_MAX)
 		return 0;
-	r->start = r->len = 0;
+	r->start = r->seen = r->len = 0;
 	return err_set(err, -EMSGSIZE, "a message is longer than %u bytes; is the peer a dststorm "
 		       "program of this version?", WIRE_LINE_MAX);
 }

@@ -18,6 +18,7 @@ struct err;
 struct wire_reader {
 	char *buf;    /* WIRE_LINE_MAX bytes */
 	size_t start; /* first byte not yet taken */
+	size_t seen;  /* from start to here there is no newline */
 	size_t len;   /* end of what is there, from buf */
 };
 
