@@ -83,7 +83,7 @@ static bool run_gen_done(void *arg)
  * unanswered, and a margin. */
 static double run_drain_s(const struct run *run)
 {
-	double solicits = (double)jpath_int(run->last_mon, "neigh.ipv4.mcast_solicit");
+	double solicits = (double)jpath_int(run->last_mon, "neigh.ipv4.mcast_probes");
 	double retrans = (double)jpath_int(run->last_mon, "neigh.ipv4.retrans_time_ms") / 1000;
 
 	if (run->scenario.drain_s > 0)
@@ -108,6 +108,9 @@ static int run_drain(struct run *run, struct err *err)
 	json_int_t was[5] = {-1}, is[5];
 	int still = 0;
 
+	if (!run->opt.quiet)
+		printf("draining: %.0f s, and until the counters stand still\n", wait_s);
+	fflush(stdout);
 	if (loop_sleep(&run->loop, (uint64_t)(wait_s * 1000)) < 0)
 		return err_set(err, -ECANCELED, "%s", run->loop.err.text);
 	while (still < 2 && ctl_now_ns() < end) {
@@ -136,18 +139,22 @@ static int run_drain(struct run *run, struct err *err)
 static int run_final(struct run *run, struct role *r, const char *method, json_t *params,
 		     uint64_t ms, json_int_t *sent, struct err *err)
 {
+	json_t *result = NULL, *stats;
 	int code;
-	json_t *stats = NULL;
 
 	if (r->bev)
-		stats = role_call(r, method, params, ms, &code, err);
+		result = role_call(r, method, params, ms, &code, err);
 	else
 		json_decref(params);
-	if (!stats)
+	if (!result)
 		return -EIO;
+	stats = json_object_get(result, "final"); /* the monitor's has the difference beside it */
+	if (!stats)
+		stats = result;
 	if (sent)
 		*sent = jpath_int(stats, "sent_pkts");
-	run_log(run, "final", json_pack("{s:s, s:o}", "role", r->name, "stats", stats));
+	run_log(run, "final", json_pack("{s:s, s:O}", "role", r->name, "stats", stats));
+	json_decref(result);
 	return 0;
 }
 

@@ -161,7 +161,8 @@ static void run_tick(evutil_socket_t fd, short what, void *arg)
 	if (!run->t0_ns || run->t0_ns > ctl_now_ns())
 		return;
 	run_fire_hooks(run);
-	if (++run->ticks % (1000 / TICK_MS) == 0 && !run->opt.quiet && run->last_gen)
+	if (++run->ticks % (1000 / TICK_MS) == 0 && !run->opt.quiet && !run->gen_done &&
+	    run->last_gen)
 		run_progress(run);
 }
 
