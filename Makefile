@@ -33,9 +33,11 @@ $(B)/pkg.mk: scripts/deps $(wildcard /var/lib/dpkg/status)
 		"DPDK_LIBS := $$(pkg-config --libs libdpdk)" \
 		"NL_CFLAGS := $$(pkg-config --cflags libnl-3.0)" >$@
 
-.PHONY: deps
+.PHONY: deps deps-test
 deps:
 	@scripts/deps all
+deps-test:
+	@scripts/deps build test
 
 PROGRAMS := dststorm $(B)/dststorm-gen $(B)/dststorm-sink $(B)/dststorm-mon
 all: $(PROGRAMS)
@@ -109,7 +111,7 @@ unit: $(UNIT)
 compile: $(LIB_O) $(GEN_O) $(SINK_O) $(MON_O) $(CTL_O) $(UNIT)
 
 .SECONDEXPANSION:
-$(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a
+$(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a | deps-test
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(CFLAGS) -o $@ $(filter %.c %.o %.a,$^) -lcmocka $(LIB_LIBS) -lpthread
@@ -118,7 +120,7 @@ $(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_CC ?= clang-14
 fuzz: $(FUZZ)
-$(B)/fuzz/%: tests/fuzz/%.c $(wildcard lib/*.c lib/*.h)
+$(B)/fuzz/%: tests/fuzz/%.c $(wildcard lib/*.c lib/*.h) | deps-test
 	$(call say,FUZZ,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(filter-out -MMD -MP,$(BASE)) -g -O1 -fsanitize=fuzzer,address,undefined \
