@@ -247,11 +247,32 @@ int hist_encode(const struct hist *h, char **out)
 	return ret;
 }
 
-static int inflate_some(z_stream *z, uint8_t *out, size_t len, int flush)
+/* Exactly @len bytes. */
+static int inflate_some(z_stream *z, uint8_t *out, size_t len)
 {
+	int ret = Z_OK;
+
 	z->next_out = out;
 	z->avail_out = (uInt)len;
-	return inflate(z, flush);
+	if (len)
+		ret = inflate(z, Z_SYNC_FLUSH);
+	if (ret == Z_MEM_ERROR)
+		return -ENOMEM;
+	return (ret == Z_OK || ret == Z_STREAM_END) && !z->avail_out ? 0 : -EINVAL;
+}
+
+/* The stream ends here, with its checksum, and nothing is behind it. */
+static int inflate_end(z_stream *z)
+{
+	uint8_t more;
+	int ret;
+
+	z->next_out = &more;
+	z->avail_out = 1;
+	ret = inflate(z, Z_FINISH);
+	if (ret == Z_MEM_ERROR)
+		return -ENOMEM;
+	return ret == Z_STREAM_END && z->avail_out && !z->avail_in ? 0 : -EINVAL;
 }
 
 static bool is_unscaled(uint64_t shift, uint64_t scale)
@@ -278,25 +299,20 @@ static int decode_head(struct hist *h, const uint8_t *head, size_t *len)
 /* Nothing is allocated before the head that asks for it was checked: no bomb unfolds. */
 static int decode_inflating(struct hist *h, z_stream *z)
 {
-	uint8_t head[HEAD_LEN], *counts, more;
+	uint8_t head[HEAD_LEN], *counts;
 	size_t len;
-	int ret, end;
+	int ret = inflate_some(z, head, sizeof(head));
 
-	end = inflate_some(z, head, sizeof(head), Z_SYNC_FLUSH);
-	if (z->avail_out || (end != Z_OK && end != Z_STREAM_END))
-		return -EINVAL;
-	ret = decode_head(h, head, &len);
+	if (!ret)
+		ret = decode_head(h, head, &len);
 	if (ret)
 		return ret;
 	counts = malloc(len + 1);
 	if (!counts)
 		return -ENOMEM;
-	if (len && (inflate_some(z, counts, len, Z_SYNC_FLUSH) < 0 || z->avail_out))
-		ret = -EINVAL;
-	/* The stream must end here, with its checksum. */
-	if (!ret && (inflate_some(z, &more, 1, Z_FINISH) != Z_STREAM_END || !z->avail_out ||
-		     z->avail_in))
-		ret = -EINVAL;
+	ret = inflate_some(z, counts, len);
+	if (!ret)
+		ret = inflate_end(z);
 	if (!ret)
 		ret = get_counts(h, counts, len);
 	free(counts);
