@@ -13,6 +13,7 @@
  * Everything must come within 10 s. Exit 0; 1 if something did not come; 3 if the peer hung up.
  */
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
 	if (argc != 2 || strlen(argv[1]) >= sizeof(sun.sun_path))
 		return 2;
 	strcpy(sun.sun_path, argv[1]);
+	signal(SIGPIPE, SIG_IGN);
 	events = json_array();
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	for (int tries = 0; connect(sock, (struct sockaddr *)&sun, sizeof(sun)); tries++) {

@@ -10,6 +10,7 @@
  * the address, or frames that are neither probes nor answers.
  */
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,7 @@ int main(int argc, char **argv)
 
 	if (argc < 3)
 		return 2;
+	signal(SIGPIPE, SIG_IGN); /* gen may hang up first */
 	snprintf(vdev, sizeof(vdev), "net_virtio_user0,path=%s,queues=1", argv[1]);
 	if (rte_eal_init(sizeof(args) / sizeof(*args), args) < 0)
 		return 1;
