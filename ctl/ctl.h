@@ -31,6 +31,9 @@ int ctl_find(const char *name, char *buf, struct err *err);
 /* First line of what "@argv" prints; 0, or -EIO with the last line of its stderr in @err. */
 int ctl_capture(char *const argv[], char *out, size_t size, struct err *err);
 
+/* MemAvailable of /proc/meminfo in MB; 0 if unknown. */
+unsigned long ctl_available_mb(void);
+
 extern const char *ctl_version, *ctl_git_id;
 
 #endif

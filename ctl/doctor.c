@@ -57,19 +57,27 @@ static int doctor_sibling(const char *name)
 	return doctor_say(DOCTOR_OK, name, path);
 }
 
-static int doctor_memory(void)
+unsigned long ctl_available_mb(void)
 {
-	unsigned long total_mb = 0, kb;
-	char line[128], detail[96];
+	unsigned long mb = 0, kb;
+	char line[128];
 	FILE *f = fopen("/proc/meminfo", "re");
 
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "MemAvailable: %lu", &kb) == 1)
-			total_mb = kb / 1024;
+			mb = kb / 1024;
 	if (f)
 		fclose(f);
-	snprintf(detail, sizeof(detail), "%lu MB available; the default scenario takes 1,600", total_mb);
-	return doctor_say(total_mb >= 1600 ? DOCTOR_OK : DOCTOR_MISSING, "memory", detail);
+	return mb;
+}
+
+static int doctor_memory(void)
+{
+	unsigned long mb = ctl_available_mb();
+	char detail[96];
+
+	snprintf(detail, sizeof(detail), "%lu MB available; the default scenario takes 1,600", mb);
+	return doctor_say(mb >= 1600 ? DOCTOR_OK : DOCTOR_MISSING, "memory", detail);
 }
 
 static int doctor_disk(void)

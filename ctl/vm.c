@@ -8,6 +8,8 @@
 #include "ctl/ctl.h"
 #include "ctl/vm.h"
 
+#define VM_OVERHEAD_MB 600 /* QEMU itself, and 256 MB each for generator and sink */
+
 static int vm_script(const char *name, const char *a, const char *b, char *out, size_t size,
 		     struct err *err)
 {
@@ -34,12 +36,26 @@ static int vm_release(struct vm *vm, struct err *err)
 	return 0;
 }
 
+/* QEMU would start all the same, and the kernel's OOM killer choose whom to end later. */
+static int vm_check_memory(const struct scenario *s, struct err *err)
+{
+	unsigned long mb = ctl_available_mb();
+
+	if (!mb || s->memory_mb + VM_OVERHEAD_MB <= mb)
+		return 0;
+	return err_set(err, -ENOMEM,
+		       "no memory for the guest: it wants %u MB, and %d more for QEMU and the ports; %lu MB are available: lower dut.memory_mb",
+		       s->memory_mb, VM_OVERHEAD_MB, mb);
+}
+
 int vm_prepare(struct vm *vm, const struct scenario *s, struct err *err)
 {
 	char mon[PATH_MAX], accel[32];
 	int ret;
 
-	ret = vm_script("guest-kernel", s->kernel, NULL, vm->kernel_dir, PATH_MAX, err);
+	ret = vm_check_memory(s, err);
+	if (!ret)
+		ret = vm_script("guest-kernel", s->kernel, NULL, vm->kernel_dir, PATH_MAX, err);
 	if (!ret)
 		ret = vm_release(vm, err);
 	if (!ret)
