@@ -3,7 +3,6 @@
  * `dststorm run`: idle, configured, armed, running, draining, done; failed from anywhere. Each state
  * is one function here; what happens meanwhile is in run_watch.c.
  */
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -340,7 +339,7 @@ static int run_load(struct run *run, struct err *err)
 			     run->opt.nr_sets, run->opt.nr_allow ? &run->allow : NULL, err);
 }
 
-static int run_it(struct run *run)
+int run_scenario(struct run *run)
 {
 	struct err err;
 	int code;
@@ -367,90 +366,5 @@ static int run_it(struct run *run)
 	code = run_judge(run);
 	rundir_close(&run->rundir);
 	run_free(run);
-	return code;
-}
-
-enum { OPT_HIDE_CAUSE = 256, OPT_PANIC, OPT_HANG };
-
-static const struct argp_option run_argp_options[] = {
-	{"set", 's', "KEY=VALUE", 0, "Override a key of the scenario; may be repeated", 0},
-	{"allow", 'a', "PREFIX", 0,
-	 "Allow destinations and sources outside 198.18.0.0/15 and 2001:2::/48; may be repeated", 0},
-	{"results", 'r', "DIR", 0, "Put the results directory into DIR (default: results)", 0},
-	{"quiet", 'q', NULL, 0, "No progress lines", 0},
-	{"huge", 'H', NULL, 0, "Let generator and sink use hugepages", 0},
-	{"test-hide-cause", OPT_HIDE_CAUSE, "CAUSE", OPTION_HIDDEN, NULL, 0},
-	{"test-panic-after", OPT_PANIC, "SECONDS", OPTION_HIDDEN, NULL, 0},
-	{"test-hang-after", OPT_HANG, "SECONDS", OPTION_HIDDEN, NULL, 0},
-	{0}};
-
-static void run_push(struct argp_state *state, const char **list, unsigned int *nr, char *arg)
-{
-	if (*nr == RUN_MAX_SETS)
-		argp_error(state, "too many options of one kind: %d at most", RUN_MAX_SETS);
-	list[(*nr)++] = arg;
-}
-
-static error_t run_parse(int key, char *arg, struct argp_state *state)
-{
-	struct run_options *o = state->input;
-
-	switch (key) {
-	case 's':
-		run_push(state, o->sets, &o->nr_sets, arg);
-		return 0;
-	case 'a':
-		run_push(state, o->allow, &o->nr_allow, arg);
-		return 0;
-	case 'r':
-		o->results = arg;
-		return 0;
-	case 'q':
-		o->quiet = true;
-		return 0;
-	case 'H':
-		o->huge = true;
-		return 0;
-	case OPT_HIDE_CAUSE:
-		o->hide_cause = arg;
-		return 0;
-	case OPT_PANIC:
-		o->panic_after_s = strtod(arg, NULL);
-		return 0;
-	case OPT_HANG:
-		o->hang_after_s = strtod(arg, NULL);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (o->scenario)
-			argp_error(state, "one scenario at a time; `%s' is the second", arg);
-		o->scenario = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!o->scenario)
-			argp_error(state, "which scenario? for example configs/many-destinations.yaml");
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
-}
-
-int verb_run(int argc, char **argv)
-{
-	static const struct argp argp = {
-		run_argp_options, run_parse, "SCENARIO.yaml",
-		"Flood the host under test and say what happened."
-		"\vExit status: 0 done and valid; 1 done, but a `require:' line does not hold; "
-		"2 usage or configuration; 3 the rig failed or the run is not valid.",
-		NULL, NULL, NULL};
-	struct run *run = calloc(1, sizeof(*run));
-	int code;
-
-	if (!run) {
-		fprintf(stderr, "dststorm: out of memory\n");
-		return EXIT_RIG;
-	}
-	run->opt.results = "results";
-	argp_parse(&argp, argc, argv, 0, NULL, &run->opt);
-	code = run_it(run);
-	free(run);
 	return code;
 }

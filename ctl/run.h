@@ -53,6 +53,9 @@ struct run {
 	int code;	      /* exit code of a failure: EXIT_USAGE or EXIT_RIG */
 };
 
+/* run.c: do what run->opt says; the exit code. Sentences go to stderr. */
+int run_scenario(struct run *run);
+
 /* run_lab.c: bring the lab up to the point where a flood could begin, and take it down. */
 int run_lab_up(struct run *run, struct err *err);
 void run_lab_down(struct run *run);
