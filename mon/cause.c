@@ -93,8 +93,10 @@ static const struct cause_row cause_rows[] = {
 	{ "QDISC_DROP", NULL, CAUSE_QDISC },
 	/* core/dev.c sch_handle_egress, tc actions */
 	{ "TC_EGRESS", NULL, CAUSE_QDISC },
-	/* sched/sch_fq_codel.c drop_func: what dequeue() threw away for having waited too long */
+	/* sched/sch_fq_codel.c drop_func, inlined or not: dequeue() threw it away for having waited too long */
 	{ "NOT_SPECIFIED", "drop_func", CAUSE_QDISC },
+	{ "NOT_SPECIFIED", "__fq_codel_dequeue", CAUSE_QDISC },
+	{ "NOT_SPECIFIED", "fq_codel_dequeue", CAUSE_QDISC },
 	/* sched/sch_fq.c, 6.12 */
 	{ "FQ_BAND_LIMIT", NULL, CAUSE_QDISC },
 	{ "FQ_HORIZON_LIMIT", NULL, CAUSE_QDISC },
