@@ -82,22 +82,35 @@ static void what_is_absent_has_a_default(void **state)
 
 static void the_scenarios_of_this_tree_load(void **state)
 {
-	static const char path[] = "configs/many-destinations.yaml";
+	static const struct {
+		const char *path;
+		uint64_t destinations; /* 0: any */
+	} configs[] = {
+		{ "configs/many-destinations.yaml", 65534 },
+		{ "configs/overflow.yaml", 0 },
+		{ "configs/dead-destinations.yaml", 0 },
+	};
 	static const char *const sets[] = { "streams.0.rate_pps=max", "streams.0.rate_pps=5k" };
 	struct err err = { "" };
 	struct scenario s;
 
 	(void)state;
-	if (scenario_load(&s, path, NULL, NULL, 0, NULL, &err))
-		fail_msg("%s", err.text);
-	assert_int_equal(addrset_count(&s.streams[0].destinations), 65534);
-	assert_int_equal(s.streams[0].count, 300000);
-	assert_int_equal(s.nr_requires, 3);
-	scenario_free(&s);
-	for (int i = 0; i < 2; i++) {
-		if (scenario_load(&s, path, NULL, &sets[i], 1, NULL, &err))
+	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+		uint64_t n = configs[i].destinations;
+
+		if (scenario_load(&s, configs[i].path, NULL, NULL, 0, NULL, &err))
 			fail_msg("%s", err.text);
-		assert_true(s.streams[0].count == (i ? 100000 : PROBE_SEQ_MAX + 1));
+		assert_true(!n || addrset_count(&s.streams[0].destinations) == n);
+		assert_true(s.streams[0].count == s.streams[0].rate_pps * (uint64_t)s.duration_s);
+		assert_true(s.nr_requires > 0);
+		scenario_free(&s);
+	}
+	/* The override that the first one's head shows works on it. */
+	for (int i = 0; i < 2; i++) {
+		if (scenario_load(&s, configs[0].path, NULL, &sets[i], 1, NULL, &err))
+			fail_msg("%s", err.text);
+		assert_true(s.streams[0].count ==
+			    (i ? 5000 * (uint64_t)s.duration_s : PROBE_SEQ_MAX + 1));
 		scenario_free(&s);
 	}
 }
