@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
-# Below this share of its core, a sample was disturbed by something else on the machine.
+# A sample was disturbed by something else on the machine if it had less of its core than this, or if
+# others had more than this of all cores.
 BUSY_MIN = 0.95
+OTHERS_MAX = 0.05
 
 
 class Missing(Exception):
@@ -58,11 +60,19 @@ class Row:
             return None
         return ratio <= self.bar if self.below else ratio >= self.bar
 
+    def _all(self, key):
+        return [s[key] for side in (self.ours, self.peer) if side
+                for s in side.samples if s.get(key) is not None]
+
     def disturbed(self):
         """The least share of its core that a sample had, if that is too little."""
-        sides = [self.ours] + ([self.peer] if self.peer else [])
-        shares = [s["busy"] for side in sides for s in side.samples if s.get("busy") is not None]
-        return min(shares) if shares and min(shares) < BUSY_MIN else None
+        least = min(self._all("busy"), default=1)
+        return least if least < BUSY_MIN else None
+
+    def others(self):
+        """The most that others had of all cores while a sample was taken, if that is too much."""
+        most = max(self._all("others"), default=0)
+        return most if most > OTHERS_MAX else None
 
     def json(self):
         def side(s):
@@ -163,6 +173,23 @@ def busiest(before, after):
     """(tid, ns) of the thread that ran most."""
     return max(((tid, ns - before.get(tid, 0)) for tid, ns in after.items()), key=lambda x: x[1],
                default=(None, 0))
+
+
+class Others:
+    """What of all cores goes to processes that are not ours, from now on; steal counts, too."""
+
+    def __init__(self):
+        self.began, self.busy = now(), self._machine_s()
+
+    @staticmethod
+    def _machine_s():
+        user, nice, system, _, _, irq, softirq, steal = \
+            [int(v) for v in first_line("/proc/stat").split()[1:9]]
+        return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
+
+    def share(self, ours_s):
+        cores = (now() - self.began) * os.cpu_count()
+        return round(max(self._machine_s() - self.busy - ours_s, 0) / cores, 3)
 
 
 def place(tids, where):

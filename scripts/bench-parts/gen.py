@@ -36,8 +36,9 @@ def watch(process, until):
     lane = None
     while process.poll() is None and common.now() < until:
         seen.append((time.monotonic_ns(), common.thread_cpu_ns(process.pid)))
-        tid, ns = common.busiest({}, seen[-1][1])
-        if lane is None and tid != process.pid and ns > 1e7:
+        others = {tid: ns for tid, ns in seen[-1][1].items() if tid != process.pid}
+        tid, ns = common.busiest({}, others)
+        if lane is None and ns > 1e7:
             lane = tid
             separate(process.pid, lane)
         time.sleep(0.02)
@@ -154,7 +155,8 @@ def flat_row(opt):
     costs = {side.name: 1e9 / side.median() for side in sides}
     row.figure = max(costs.values()) / min(costs.values())
     row.notes.append("ns per packet: " + ", ".join(f"{k} {v:.1f}" for k, v in costs.items()))
-    row.ours.samples = [{"set": side.name, **s, "value": round(1e9 / s["value"], 3)} for side in sides for s in side.samples]
+    row.ours.samples = [{"set": side.name, **s, "value": round(1e9 / s["value"], 3)}
+                        for side in sides for s in side.samples]
     if row.disturbed() is not None:
         busy = {side.name: 1e9 / (per_core(side) or side.median()) for side in sides}
         row.notes.append(f"disturbed (least share of the core {row.disturbed():.0%}); by CPU time " +

@@ -17,11 +17,11 @@ def cells(row):
     ratio = row.ratio()
     bar = "" if row.bar is None else f"{'<=' if row.below else '>='} {number_bar(row)}"
     met = {True: "yes", False: "NO", None: "-" if row.bar else ""}[row.met()]
-    ours = number(row.ours.median(), row.unit)
+    ours = number(row.ours.median() if row.peer or row.below else row.figure, row.unit)
     if row.missing or row.skipped:
         ours, met = "-", "missing" if row.missing else "skipped"
     peer = f"{row.peer.name}  {number(row.peer.median(), row.unit)}" if row.peer else ""
-    shown = "" if ratio is None or not (row.peer or row.figure) else f"{ratio:.2f}"
+    shown = "" if ratio is None or not (row.peer or row.below) else f"{ratio:.2f}"
     return [row.title, ours, peer, shown, bar, met]
 
 
