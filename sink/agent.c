@@ -23,7 +23,7 @@
 
 #define AGENT_TICK_US	   20000
 #define AGENT_SILENCE_NS   UINT64_C(2000000000) /* while running: the controller is gone */
-#define AGENT_PATIENCE_NS  UINT64_C(4000000000) /* nobody came: whoever started this is gone */
+#define AGENT_PATIENCE_NS  UINT64_C(10000000000)/* nobody came: whoever started this is gone */
 #define AGENT_OUTPUT_MAX   (4u << 20)		/* the controller does not read: it is gone */
 
 /* The end, with a reason that only the first caller gives. */
@@ -171,7 +171,7 @@ static void agent_tick(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	agent_arm_poll(a);
 	if (!a->controller && now_ns - a->opened_ns > AGENT_PATIENCE_NS)
-		agent_gone(a, "no controller came to the control socket within 4 s");
+		agent_gone(a, "no controller came to the control socket within 10 s");
 	if ((a->state == AGENT_RUNNING || a->state == AGENT_DRAINING) &&
 	    now_ns - a->heard_ns > AGENT_SILENCE_NS)
 		agent_gone(a, "the controller was silent for 2 s: the run is incomplete");

@@ -3,13 +3,14 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/err.h"
 
 enum { OPT_SET = 256, OPT_ALLOW, OPT_SHARDS, OPT_HIST, OPT_JSON, OPT_DEST, OPT_CONTROL, OPT_SENT,
-       OPT_ALIGN, OPT_HUGE, OPT_MEMORY };
+       OPT_ALIGN, OPT_HUGE, OPT_MEMORY, OPT_HELP, OPT_VERSION };
 
 static const struct argp_option option_table[] = {
 	{ "source", 's', "SOURCE", 0, "where packets come from: vhost:SOCKET or pcap:FILE "
@@ -29,6 +30,8 @@ static const struct argp_option option_table[] = {
 	  "nowhere with --control)", 4 },
 	{ "destinations", OPT_DEST, "FILE", 0, "write one line of JSON a destination to FILE", 4 },
 	{ "hist-dir", OPT_HIST, "DIR", 0, "write histograms to DIR/*.hlog", 4 },
+	{ "help", OPT_HELP, NULL, 0, "print this and end", 5 },
+	{ "version", OPT_VERSION, NULL, 0, "print the version and end", 5 },
 	{ 0 }
 };
 
@@ -112,6 +115,18 @@ static int option(int key, char *arg, struct argp_state *state)
 	case OPT_HIST:
 		o->files.hist_dir = arg;
 		return 0;
+	case OPT_HELP:
+		argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
+			  state->name);
+		exit(0);
+	case OPT_VERSION:
+		puts(argp_program_version);
+		exit(0);
+	case ARGP_KEY_ERROR:
+		if (!p->err->text[0] && state->next > 0)
+			err_set(p->err, -EINVAL, "the command line is wrong at \"%.128s\": see "
+				"--help", state->argv[state->next - 1]);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (o->scenario)
 			return err_set(p->err, -EINVAL, "one scenario is enough: \"%.128s\" is too "
@@ -158,9 +173,9 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	if (!o->sets || !o->allow)
 		ret = err_set(err, -ENOMEM, "no memory for the command line");
 	else
-		ret = argp_parse(&argp, argc, argv, 0, NULL, &p);
-	if (ret > 0) /* ours are negative */
-		ret = err_set(err, -EINVAL, "the command line is wrong: see --help");
+		ret = argp_parse(&argp, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
+	if (ret > 0) /* argp's own; ours are negative */
+		ret = -EINVAL;
 	if (!ret)
 		ret = options_check(o, err);
 	if (ret)
