@@ -19,10 +19,10 @@
 struct account_counts {
 	uint64_t frames_pkts;
 	uint64_t bad_csum_pkts; /* IPv4 with a wrong header checksum */
-	uint64_t other_pkts;	/* neither probe nor ARP request */
+	uint64_t other_pkts; /* neither probe nor ARP request */
 	uint64_t arp_requests;
 	uint64_t arp_replies; /* sent; the source counts it */
-	uint64_t arp_silent;  /* by the scenario's wish */
+	uint64_t arp_silent; /* by the scenario's wish */
 	uint64_t arp_refused; /* must not be answered */
 	uint64_t arp_dropped; /* too many answers wait */
 };

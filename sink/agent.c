@@ -21,10 +21,10 @@
 #include "sink/source_vhost.h"
 #include "sink/unix_path.h"
 
-#define AGENT_TICK_US	   20000
-#define AGENT_SILENCE_NS   UINT64_C(2000000000) /* while running: the controller is gone */
-#define AGENT_PATIENCE_NS  UINT64_C(10000000000)/* nobody came: whoever started this is gone */
-#define AGENT_OUTPUT_MAX   (4u << 20)		/* the controller does not read: it is gone */
+#define AGENT_TICK_US	  20000
+#define AGENT_SILENCE_NS  UINT64_C(2000000000) /* while running: the controller is gone */
+#define AGENT_PATIENCE_NS UINT64_C(10000000000) /* nobody came: whoever started this is gone */
+#define AGENT_OUTPUT_MAX  (4u << 20) /* the controller does not read: it is gone */
 
 /* The end, with a reason that only the first caller gives. */
 static void agent_fail(struct agent *a, int code, const char *text)
@@ -194,7 +194,7 @@ static void agent_signal(evutil_socket_t fd, short what, void *arg)
 
 static int agent_events(struct agent *a)
 {
-	const struct timeval tick = { .tv_usec = AGENT_TICK_US }, second = { .tv_sec = 1 };
+	const struct timeval tick = {.tv_usec = AGENT_TICK_US}, second = {.tv_sec = 1};
 
 	a->signal_fd = signalfd(-1, a->conf->end, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (a->signal_fd < 0)
@@ -212,7 +212,7 @@ static int agent_events(struct agent *a)
 
 static int agent_listen(struct agent *a, struct err *err)
 {
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	int ret = unix_path_claim(a->conf->path, err);
 	mode_t mask;
 
@@ -268,8 +268,8 @@ static void agent_close(struct agent *a)
 
 int agent_run(const struct agent_conf *conf, struct err *err)
 {
-	struct agent a = { .conf = conf, .lock = PTHREAD_MUTEX_INITIALIZER, .signal_fd = -1,
-			   .err = err };
+	struct agent a = {
+		.conf = conf, .lock = PTHREAD_MUTEX_INITIALIZER, .signal_fd = -1, .err = err};
 	struct wire_reader reader;
 	int ret = agent_open(&a, &reader, err), finish;
 

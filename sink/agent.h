@@ -15,7 +15,7 @@ struct err;
 struct source_vhost;
 
 struct agent_conf {
-	const char *path;    /* of the control socket */
+	const char *path; /* of the control socket */
 	const char *version; /* for hello */
 	struct source_vhost *source;
 	struct sink_files files;

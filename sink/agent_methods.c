@@ -17,9 +17,8 @@ typedef enum agent_reply agent_fn(struct agent *a, json_int_t id, json_t *params
 				  struct err *err);
 
 static const char *const agent_states[] = {
-	[AGENT_IDLE] = "idle",	       [AGENT_CONFIGURED] = "configured",
-	[AGENT_ARMED] = "armed",       [AGENT_RUNNING] = "running",
-	[AGENT_DRAINING] = "draining", [AGENT_DONE] = "done",
+	[AGENT_IDLE] = "idle",	     [AGENT_CONFIGURED] = "configured", [AGENT_ARMED] = "armed",
+	[AGENT_RUNNING] = "running", [AGENT_DRAINING] = "draining",	[AGENT_DONE] = "done",
 	[AGENT_FAILED] = "failed",
 };
 
@@ -66,7 +65,8 @@ static int param_strings(json_t *params, const char *name, const char ***out, un
 		return err_set(err, -ENOMEM, "no memory for %s", name);
 	if (array && !json_is_array(array))
 		return err_set(err, -EINVAL, "%s must be an array of strings", name);
-	json_array_foreach(array, i, item) {
+	json_array_foreach(array, i, item)
+	{
 		if (!json_is_string(item))
 			return err_set(err, -EINVAL, "%s must be an array of strings", name);
 		(*out)[(*nr)++] = json_string_value(item);
@@ -83,8 +83,10 @@ static int param_int(json_t *params, const char *name, json_int_t min, json_int_
 	if (!v)
 		return 0;
 	if (!json_is_integer(v) || json_integer_value(v) < min || json_integer_value(v) > max)
-		return err_set(err, -EINVAL, "%s must be an integer of at least %" JSON_INTEGER_FORMAT
-			       " and at most %" JSON_INTEGER_FORMAT, name, min, max);
+		return err_set(err, -EINVAL,
+			       "%s must be an integer of at least %" JSON_INTEGER_FORMAT
+			       " and at most %" JSON_INTEGER_FORMAT,
+			       name, min, max);
 	*out = json_integer_value(v);
 	return 0;
 }
@@ -100,8 +102,8 @@ static enum agent_reply method_hello(struct agent *a, json_int_t id, json_t *par
 	return AGENT_RESULT;
 }
 
-static enum agent_reply method_ping(struct agent *a, json_int_t id, json_t *params,
-				    json_t **result, struct err *err)
+static enum agent_reply method_ping(struct agent *a, json_int_t id, json_t *params, json_t **result,
+				    struct err *err)
 {
 	(void)a, (void)id, (void)params, (void)err;
 	*result = json_pack("{s:I}", "t_ns", (json_int_t)sink_now_ns());
@@ -124,7 +126,7 @@ static int configure_hist_dir(struct agent *a, json_t *params, struct err *err)
 
 static int configure_sink(struct agent *a, json_t *params, struct err *err)
 {
-	struct sink_conf conf = { .answers_arp = true };
+	struct sink_conf conf = {.answers_arp = true};
 	const char **sets = NULL, **allow = NULL, **dut = NULL;
 	json_int_t nr_shards = 1;
 	int ret;
@@ -171,8 +173,8 @@ static enum agent_reply method_configure(struct agent *a, json_int_t id, json_t 
 	return AGENT_RESULT;
 }
 
-static enum agent_reply method_arm(struct agent *a, json_int_t id, json_t *params,
-				   json_t **result, struct err *err)
+static enum agent_reply method_arm(struct agent *a, json_int_t id, json_t *params, json_t **result,
+				   struct err *err)
 {
 	json_int_t timeout_ms = ARM_TIMEOUT_MS;
 
@@ -203,7 +205,8 @@ void agent_arm_poll(struct agent *a)
 	} else if (sink_now_ns() >= a->arm_until_ns) {
 		a->arming = false;
 		source_vhost_stop(a->conf->source);
-		agent_send(a, wire_error(a->arm_id, EXIT_RIG, "no guest came to the vhost socket in "
+		agent_send(a, wire_error(a->arm_id, EXIT_RIG,
+					 "no guest came to the vhost socket in "
 					 "time: start it, or give arm a longer timeout_ms"));
 	}
 }
@@ -232,8 +235,8 @@ static enum agent_reply method_stats(struct agent *a, json_int_t id, json_t *par
 	return AGENT_RESULT;
 }
 
-static enum agent_reply method_stop(struct agent *a, json_int_t id, json_t *params,
-				    json_t **result, struct err *err)
+static enum agent_reply method_stop(struct agent *a, json_int_t id, json_t *params, json_t **result,
+				    struct err *err)
 {
 	(void)id, (void)params, (void)err;
 	a->state = AGENT_DRAINING;
@@ -256,7 +259,8 @@ static int finish_flow(struct agent *a, json_t *o, struct err *err)
 		return -EINVAL;
 	if (lanes && (!json_is_array(lanes) || json_array_size(lanes) > 256))
 		return err_set(err, -EINVAL, "lanes must be an array of at most 256 numbers");
-	json_array_foreach(lanes, i, item) {
+	json_array_foreach(lanes, i, item)
+	{
 		if (!json_is_integer(item) || json_integer_value(item) < 0)
 			return err_set(err, -EINVAL, "lanes must be an array of numbers");
 		pkts[nr++] = (uint64_t)json_integer_value(item);
@@ -264,7 +268,8 @@ static int finish_flow(struct agent *a, json_t *o, struct err *err)
 	if (!nr && sent >= 0)
 		pkts[nr++] = (uint64_t)sent;
 	return nr ? track_sent(&a->sink.account.track, (uint32_t)stream, (uint32_t)shard, pkts, nr,
-			       err) : 0;
+			       err)
+		  : 0;
 }
 
 static int finish_sent(struct agent *a, json_t *params, struct err *err)
@@ -277,8 +282,7 @@ static int finish_sent(struct agent *a, json_t *params, struct err *err)
 		return finish_flow(a, params, err);
 	if (!json_is_array(flows))
 		return err_set(err, -EINVAL, "sent must be an array of {stream, shard, lanes}");
-	json_array_foreach(flows, i, flow)
-		ret = ret ? ret : finish_flow(a, flow, err);
+	json_array_foreach(flows, i, flow) ret = ret ? ret : finish_flow(a, flow, err);
 	return ret;
 }
 
@@ -299,8 +303,8 @@ static enum agent_reply method_finish(struct agent *a, json_int_t id, json_t *pa
 	return AGENT_RESULT;
 }
 
-static enum agent_reply method_quit(struct agent *a, json_int_t id, json_t *params,
-				    json_t **result, struct err *err)
+static enum agent_reply method_quit(struct agent *a, json_int_t id, json_t *params, json_t **result,
+				    struct err *err)
 {
 	(void)id, (void)params, (void)err;
 	a->quitting = true;
@@ -317,15 +321,15 @@ static const struct agent_method {
 	unsigned int states; /* in which it is allowed */
 	agent_fn *fn;
 } agent_methods[] = {
-	{ "hello", ANY, method_hello },
-	{ "ping", ANY, method_ping },
-	{ "configure", IN(IDLE) | IN(CONFIGURED), method_configure },
-	{ "arm", IN(CONFIGURED), method_arm },
-	{ "start", IN(ARMED), method_start },
-	{ "stats", HAS_SINK, method_stats },
-	{ "stop", IN(RUNNING), method_stop },
-	{ "finish", IN(ARMED) | IN(RUNNING) | IN(DRAINING), method_finish },
-	{ "quit", ANY, method_quit },
+	{"hello", ANY, method_hello},
+	{"ping", ANY, method_ping},
+	{"configure", IN(IDLE) | IN(CONFIGURED), method_configure},
+	{"arm", IN(CONFIGURED), method_arm},
+	{"start", IN(ARMED), method_start},
+	{"stats", HAS_SINK, method_stats},
+	{"stop", IN(RUNNING), method_stop},
+	{"finish", IN(ARMED) | IN(RUNNING) | IN(DRAINING), method_finish},
+	{"quit", ANY, method_quit},
 };
 
 enum agent_reply agent_call(struct agent *a, const char *method, json_int_t id, json_t *params,

@@ -56,10 +56,10 @@ struct agent {
 
 /* How a method ends. */
 enum agent_reply {
-	AGENT_RESULT,	/* *result is set */
+	AGENT_RESULT, /* *result is set */
 	AGENT_DEFERRED, /* the answer comes later */
-	AGENT_USAGE,	/* error, code 2; the sentence is in err */
-	AGENT_RIG,	/* error, code 3; ditto */
+	AGENT_USAGE, /* error, code 2; the sentence is in err */
+	AGENT_RIG, /* error, code 3; ditto */
 };
 
 enum agent_reply agent_call(struct agent *a, const char *method, json_int_t id, json_t *params,

@@ -30,7 +30,7 @@ static int answers_grow(struct answers *a)
 	for (size_t i = a->head; i != a->tail; i++)
 		ring[i - a->head] = *answers_slot(a, i);
 	free(a->ring);
-	*a = (struct answers){ .ring = ring, .size = size, .tail = a->tail - a->head };
+	*a = (struct answers){.ring = ring, .size = size, .tail = a->tail - a->head};
 	return 0;
 }
 

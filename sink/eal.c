@@ -53,7 +53,7 @@ const char *eal_complaint(void)
 
 static int eal_log_open(struct err *err)
 {
-	FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = eal_log });
+	FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = eal_log});
 
 	if (!f)
 		return err_set(err, -ENOMEM, "no memory for the log of DPDK");
@@ -132,11 +132,20 @@ static void eal_dir_remove(const char *dir)
 int eal_start(bool huge, unsigned int memory_mb, struct err *err)
 {
 	/* DPDK may keep pointers to its arguments. */
-	static char cpus[EAL_CPUS], mem[16], name[] = "dststorm-sink", prefix[] = "--file-prefix=sink";
+	static char cpus[EAL_CPUS], mem[16], name[] = "dststorm-sink",
+					     prefix[] = "--file-prefix=sink";
 	static char quiet[] = "--no-telemetry", pci[] = "--no-pci";
-	static char in_memory[] = "--in-memory", no_huge[] = "--no-huge", no_shconf[] = "--no-shconf";
-	char *argv[] = { name, huge ? in_memory : no_huge, huge ? quiet : no_shconf, quiet, pci,
-			 prefix, mem, cpus, NULL };
+	static char in_memory[] = "--in-memory", no_huge[] = "--no-huge",
+		    no_shconf[] = "--no-shconf";
+	char *argv[] = {name,
+			huge ? in_memory : no_huge,
+			huge ? quiet : no_shconf,
+			quiet,
+			pci,
+			prefix,
+			mem,
+			cpus,
+			NULL};
 	char dir[1024];
 	int ret;
 

@@ -22,9 +22,10 @@ static int hlog_print(FILE *f, const char *name, const struct hist *h, uint64_t 
 	fprintf(f, "#[Logged by dststorm-sink: %s in ns]\n", name);
 	fputs("#[Histogram log format version 1.3]\n", f);
 	fputs("\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
-	      "\"Interval_Compressed_Histogram\"\n", f);
-	fprintf(f, "0.000,%.3f,%.3f,%s\n", (double)length_ns / 1e9,
-		(double)h->max / HLOG_MAX_UNIT, payload);
+	      "\"Interval_Compressed_Histogram\"\n",
+	      f);
+	fprintf(f, "0.000,%.3f,%.3f,%s\n", (double)length_ns / 1e9, (double)h->max / HLOG_MAX_UNIT,
+		payload);
 	free(payload);
 	if (fflush(f) || ferror(f))
 		return errno ? -errno : -EIO;

@@ -32,10 +32,15 @@ static int configure(struct sink *s, const struct options *o, struct err *err)
 		ret = stats_check_dir(o->files.hist_dir, err);
 	if (ret)
 		return ret;
-	return sink_configure(s, &(struct sink_conf){
-		.path = o->scenario, .sets = o->sets, .nr_sets = o->nr_sets,
-		.allow = o->allow, .nr_allow = o->nr_allow, .nr_shards = o->nr_shards,
-		.answers_arp = o->source == SOURCE_VHOST }, err);
+	return sink_configure(s,
+			      &(struct sink_conf){.path = o->scenario,
+						  .sets = o->sets,
+						  .nr_sets = o->nr_sets,
+						  .allow = o->allow,
+						  .nr_allow = o->nr_allow,
+						  .nr_shards = o->nr_shards,
+						  .answers_arp = o->source == SOURCE_VHOST},
+			      err);
 }
 
 /* What the generator sent, when no controller tells: everything, or what --sent says. */
@@ -75,7 +80,7 @@ static void on_signal(int number)
 /* Without SA_RESTART a read from a pipe ends, too. */
 static void catch_signals(void)
 {
-	struct sigaction sa = { .sa_handler = on_signal };
+	struct sigaction sa = {.sa_handler = on_signal};
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
@@ -84,7 +89,7 @@ static void catch_signals(void)
 static int run_pcap(const struct options *o, struct err *err)
 {
 	struct source_pcap_result read;
-	struct sink s = { 0 };
+	struct sink s = {0};
 	struct err late;
 	int code = EXIT_OK, ret;
 
@@ -118,7 +123,7 @@ static int run_alone(const struct options *o, struct source_vhost *source, const
 		     struct err *err)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct sink s = { 0 };
+	struct sink s = {0};
 	int code = EXIT_RIG, number;
 
 	if (configure(&s, o, err))
@@ -148,9 +153,14 @@ static int run_vhost(const struct options *o, struct err *err)
 	if (source_vhost_open(&source, o->where, o->huge, o->memory_mb, err))
 		return EXIT_RIG;
 	if (o->control)
-		code = agent_run(&(struct agent_conf){
-			.path = o->control, .version = DSTSTORM_VERSION, .source = source,
-			.files = o->files, .end = &end }, err) ? EXIT_RIG : EXIT_OK;
+		code = agent_run(&(struct agent_conf){.path = o->control,
+						      .version = DSTSTORM_VERSION,
+						      .source = source,
+						      .files = o->files,
+						      .end = &end},
+				 err)
+			       ? EXIT_RIG
+			       : EXIT_OK;
 	else
 		code = run_alone(o, source, &end, err);
 	source_vhost_close(source);
@@ -160,7 +170,7 @@ static int run_vhost(const struct options *o, struct err *err)
 int main(int argc, char **argv)
 {
 	struct options o;
-	struct err err = { .text = "" };
+	struct err err = {.text = ""};
 	int code;
 
 	if (options_parse(&o, argc, argv, &err))

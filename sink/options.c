@@ -9,30 +9,51 @@
 
 #include "lib/err.h"
 
-enum { OPT_SET = 256, OPT_ALLOW, OPT_SHARDS, OPT_HIST, OPT_JSON, OPT_DEST, OPT_CONTROL, OPT_SENT,
-       OPT_ALIGN, OPT_HUGE, OPT_MEMORY, OPT_HELP, OPT_VERSION };
+enum {
+	OPT_SET = 256,
+	OPT_ALLOW,
+	OPT_SHARDS,
+	OPT_HIST,
+	OPT_JSON,
+	OPT_DEST,
+	OPT_CONTROL,
+	OPT_SENT,
+	OPT_ALIGN,
+	OPT_HUGE,
+	OPT_MEMORY,
+	OPT_HELP,
+	OPT_VERSION
+};
 
 static const struct argp_option option_table[] = {
-	{ "source", 's', "SOURCE", 0, "where packets come from: vhost:SOCKET or pcap:FILE "
-	  "(pcap:- is standard input)", 1 },
-	{ "control", OPT_CONTROL, "PATH", 0, "be driven through a control socket at PATH (vhost only)",
-	  1 },
-	{ "set", OPT_SET, "KEY=VALUE", 0, "override a key of the scenario", 2 },
-	{ "allow", OPT_ALLOW, "PREFIX", 0, "allow destinations in PREFIX beside the lab ranges", 2 },
-	{ "shard-count", OPT_SHARDS, "N", 0, "generators that share the work (default 1)", 2 },
-	{ "sent", OPT_SENT, "N", 0, "packets really sent, if not all of the schedule; one stream, "
-	  "one shard", 2 },
-	{ "align", OPT_ALIGN, NULL, 0, "pcap: shift the times of the file so that the first probe "
-	  "has no delay", 3 },
-	{ "huge", OPT_HUGE, NULL, 0, "vhost: use hugepages", 3 },
-	{ "memory", OPT_MEMORY, "MB", 0, "vhost: memory for packets (default 256)", 3 },
-	{ "json", OPT_JSON, "FILE", 0, "write the statistics to FILE (default: standard output, or "
-	  "nowhere with --control)", 4 },
-	{ "destinations", OPT_DEST, "FILE", 0, "write one line of JSON a destination to FILE", 4 },
-	{ "hist-dir", OPT_HIST, "DIR", 0, "write histograms to DIR/*.hlog", 4 },
-	{ "help", OPT_HELP, NULL, 0, "print this and end", 5 },
-	{ "version", OPT_VERSION, NULL, 0, "print the version and end", 5 },
-	{ 0 }
+	{"source", 's', "SOURCE", 0,
+	 "where packets come from: vhost:SOCKET or pcap:FILE "
+	 "(pcap:- is standard input)",
+	 1},
+	{"control", OPT_CONTROL, "PATH", 0,
+	 "be driven through a control socket at PATH (vhost only)", 1},
+	{"set", OPT_SET, "KEY=VALUE", 0, "override a key of the scenario", 2},
+	{"allow", OPT_ALLOW, "PREFIX", 0, "allow destinations in PREFIX beside the lab ranges", 2},
+	{"shard-count", OPT_SHARDS, "N", 0, "generators that share the work (default 1)", 2},
+	{"sent", OPT_SENT, "N", 0,
+	 "packets really sent, if not all of the schedule; one stream, "
+	 "one shard",
+	 2},
+	{"align", OPT_ALIGN, NULL, 0,
+	 "pcap: shift the times of the file so that the first probe "
+	 "has no delay",
+	 3},
+	{"huge", OPT_HUGE, NULL, 0, "vhost: use hugepages", 3},
+	{"memory", OPT_MEMORY, "MB", 0, "vhost: memory for packets (default 256)", 3},
+	{"json", OPT_JSON, "FILE", 0,
+	 "write the statistics to FILE (default: standard output, or "
+	 "nowhere with --control)",
+	 4},
+	{"destinations", OPT_DEST, "FILE", 0, "write one line of JSON a destination to FILE", 4},
+	{"hist-dir", OPT_HIST, "DIR", 0, "write histograms to DIR/*.hlog", 4},
+	{"help", OPT_HELP, NULL, 0, "print this and end", 5},
+	{"version", OPT_VERSION, NULL, 0, "print the version and end", 5},
+	{0},
 };
 
 struct parsing {
@@ -53,8 +74,8 @@ static int option_number(const char *text, const char *name, uint64_t min, uint6
 	return 0;
 }
 
-static int option_u32(const char *text, const char *name, uint32_t min, uint32_t max,
-		      uint32_t *out, struct err *err)
+static int option_u32(const char *text, const char *name, uint32_t min, uint32_t max, uint32_t *out,
+		      struct err *err)
 {
 	uint64_t v;
 	int ret = option_number(text, name, min, max, &v, err);
@@ -71,8 +92,10 @@ static int option_source(struct options *o, const char *text, struct err *err)
 						 : SOURCE_NONE;
 	o->where = strchr(text, ':') ? strchr(text, ':') + 1 : "";
 	if (o->source == SOURCE_NONE || !*o->where)
-		return err_set(err, -EINVAL, "unknown source \"%.128s\": give --source vhost:SOCKET or "
-			       "--source pcap:FILE", text);
+		return err_set(err, -EINVAL,
+			       "unknown source \"%.128s\": give --source vhost:SOCKET or "
+			       "--source pcap:FILE",
+			       text);
 	return 0;
 }
 
@@ -124,13 +147,17 @@ static int option(int key, char *arg, struct argp_state *state)
 		exit(0);
 	case ARGP_KEY_ERROR:
 		if (!p->err->text[0] && state->next > 0)
-			err_set(p->err, -EINVAL, "the command line is wrong at \"%.128s\": see "
-				"--help", state->argv[state->next - 1]);
+			err_set(p->err, -EINVAL,
+				"the command line is wrong at \"%.128s\": see "
+				"--help",
+				state->argv[state->next - 1]);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->scenario)
-			return err_set(p->err, -EINVAL, "one scenario is enough: \"%.128s\" is too "
-				       "much", arg);
+			return err_set(p->err, -EINVAL,
+				       "one scenario is enough: \"%.128s\" is too "
+				       "much",
+				       arg);
 		o->scenario = arg;
 		return 0;
 	}
@@ -141,15 +168,18 @@ static int option(int key, char *arg, struct argp_state *state)
 static int options_check(const struct options *o, struct err *err)
 {
 	if (o->source == SOURCE_NONE)
-		return err_set(err, -EINVAL, "where from? Give --source vhost:SOCKET or --source "
+		return err_set(err, -EINVAL,
+			       "where from? Give --source vhost:SOCKET or --source "
 			       "pcap:FILE");
 	if (o->control && o->source != SOURCE_VHOST)
 		return err_set(err, -EINVAL, "--control goes with --source vhost:SOCKET only");
 	if (o->control && (o->scenario || o->nr_sets || o->nr_allow || o->sent_given))
-		return err_set(err, -EINVAL, "with --control the controller gives the scenario, its "
+		return err_set(err, -EINVAL,
+			       "with --control the controller gives the scenario, its "
 			       "overrides and what was sent: leave them out here");
 	if (!o->scenario && (o->nr_sets || o->nr_allow || o->sent_given || o->nr_shards > 1))
-		return err_set(err, -EINVAL, "--set, --allow, --sent and --shard-count need a "
+		return err_set(err, -EINVAL,
+			       "--set, --allow, --sent and --shard-count need a "
 			       "scenario");
 	if (o->source == SOURCE_VHOST && !o->control && !o->scenario)
 		return err_set(err, -EINVAL, "a vhost source needs a scenario, or --control");
@@ -161,13 +191,15 @@ static int options_check(const struct options *o, struct err *err)
 int options_parse(struct options *o, int argc, char **argv, struct err *err)
 {
 	static const struct argp argp = {
-		.options = option_table, .parser = option, .args_doc = "[SCENARIO.yaml]",
+		.options = option_table,
+		.parser = option,
+		.args_doc = "[SCENARIO.yaml]",
 		.doc = "Receive, account and answer what dststorm-gen sent through a host.",
 	};
-	struct parsing p = { .o = o, .err = err };
+	struct parsing p = {.o = o, .err = err};
 	int ret;
 
-	*o = (struct options){ .nr_shards = 1, .memory_mb = 256 };
+	*o = (struct options){.nr_shards = 1, .memory_mb = 256};
 	o->sets = calloc((size_t)argc + 1, sizeof(*o->sets));
 	o->allow = calloc((size_t)argc + 1, sizeof(*o->allow));
 	if (!o->sets || !o->allow)

@@ -73,7 +73,7 @@ static int64_t respond_index(const struct respond *r, uint32_t target)
 	int64_t base = 0, i;
 
 	for (uint32_t s = 0; s < r->nr_sets; s++) {
-		i = addrset_index(r->sets[s], (struct addr){ .lo = target });
+		i = addrset_index(r->sets[s], (struct addr){.lo = target});
 		if (i >= 0)
 			return base + i;
 		base += (int64_t)addrset_count(r->sets[s]);

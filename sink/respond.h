@@ -28,8 +28,8 @@ struct respond_conf {
 	const uint32_t *dut; /* addresses of the DUT, host byte order; copied */
 	uint32_t nr_dut;
 	uint64_t seed;
-	double answer_ratio;   /* 0 to 1: share of addresses that ever answer */
-	double delay_ms;       /* from request to answer */
+	double answer_ratio; /* 0 to 1: share of addresses that ever answer */
+	double delay_ms; /* from request to answer */
 	uint32_t answer_probe; /* 1 to 65535: answer from the k-th request for an address on */
 };
 
@@ -40,7 +40,7 @@ struct respond {
 	uint32_t nr_dut;
 	uint64_t seed;
 	uint64_t threshold; /* addresses whose hash is below it answer */
-	int everybody;	    /* ... or all do */
+	int everybody; /* ... or all do */
 	uint64_t delay_ns;
 	uint16_t answer_probe;
 	uint16_t *requests; /* by index, set after set; saturating; NULL if answer_probe is 1 */

@@ -100,7 +100,7 @@ static int sink_dut_address(const char *text, uint32_t *out, struct err *err)
 static int sink_dut_addresses(const struct sink *s, const struct sink_conf *conf, uint32_t *out,
 			      uint32_t *nr, struct err *err)
 {
-	const char *own[] = { s->scenario.in_address, s->scenario.out_address };
+	const char *own[] = {s->scenario.in_address, s->scenario.out_address};
 	int ret = 0;
 
 	*nr = 0;
@@ -127,12 +127,16 @@ static int sink_respond(struct sink *s, const struct sink_conf *conf, struct err
 		sets[i] = &s->scenario.streams[i].destinations;
 	ret = sink_dut_addresses(s, conf, dut, &nr_dut, err);
 	if (!ret)
-		ret = respond_init(&s->account.respond, &(struct respond_conf){
-			.sets = sets, .nr_sets = s->scenario.nr_streams,
-			.dut = dut, .nr_dut = nr_dut, .seed = s->scenario.seed,
-			.answer_ratio = s->scenario.answer_ratio,
-			.delay_ms = s->scenario.delay_ms,
-			.answer_probe = s->scenario.answer_probe }, err);
+		ret = respond_init(&s->account.respond,
+				   &(struct respond_conf){.sets = sets,
+							  .nr_sets = s->scenario.nr_streams,
+							  .dut = dut,
+							  .nr_dut = nr_dut,
+							  .seed = s->scenario.seed,
+							  .answer_ratio = s->scenario.answer_ratio,
+							  .delay_ms = s->scenario.delay_ms,
+							  .answer_probe = s->scenario.answer_probe},
+				   err);
 	s->account.answers_arp = !ret;
 out:
 	free(sets);

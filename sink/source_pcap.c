@@ -63,7 +63,8 @@ static int pcap_check(const char *path, struct err *err)
 	if (stat(path, &st))
 		return err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode))
-		return err_set(err, -EISDIR, "cannot read %s: it is a directory; give a file", path);
+		return err_set(err, -EISDIR, "cannot read %s: it is a directory; give a file",
+			       path);
 	return 0;
 }
 
@@ -80,8 +81,10 @@ static int pcap_start(const char *path, pcap_t **out, struct err *err)
 		return err_set(err, -EINVAL, "%s is no capture that can be read: %s", path, text);
 	link = pcap_datalink(p);
 	if (link != DLT_EN10MB) {
-		err_set(err, -EINVAL, "%s holds no Ethernet frames (its link type is %d): capture "
-			"on an Ethernet interface", path, link);
+		err_set(err, -EINVAL,
+			"%s holds no Ethernet frames (its link type is %d): capture "
+			"on an Ethernet interface",
+			path, link);
 		pcap_close(p);
 		return -EINVAL;
 	}
@@ -92,11 +95,11 @@ static int pcap_start(const char *path, pcap_t **out, struct err *err)
 int source_pcap_run(struct account *a, const char *path, bool align,
 		    struct source_pcap_result *result, struct err *err)
 {
-	struct source_pcap s = { .account = a, .align = align };
+	struct source_pcap s = {.account = a, .align = align};
 	uint64_t before = a->counts.frames_pkts;
 	int ret;
 
-	*result = (struct source_pcap_result){ 0 };
+	*result = (struct source_pcap_result){0};
 	ret = pcap_start(path, &pcap_running, err);
 	if (ret)
 		return ret;

@@ -29,8 +29,8 @@
 #define VHOST_DESC  256u
 
 /*
- * Between polls. A guest on a shared core sends some 60 packets a millisecond at most into a ring of
- * 256: polling after NAP_ACTIVE keeps delays exact to that time, and NAP_IDLE_MAX is far from
+ * Between polls. A guest on a shared core sends some 60 packets a millisecond at most into a ring
+ * of 256: polling after NAP_ACTIVE keeps delays exact to that time, and NAP_IDLE_MAX is far from
  * filling the ring when the first packets come after a silence. Only a full burst is followed by
  * another poll at once.
  */
@@ -114,7 +114,7 @@ static void vhost_nap(uint64_t nap_ns, uint64_t now_ns, uint64_t next_ns)
 		return;
 	if (next_ns - now_ns < nap_ns)
 		nap_ns = next_ns - now_ns;
-	nanosleep(&(struct timespec){ .tv_nsec = (long)nap_ns }, NULL);
+	nanosleep(&(struct timespec){.tv_nsec = (long)nap_ns}, NULL);
 }
 
 static void *vhost_thread(void *arg)
@@ -168,7 +168,7 @@ void source_vhost_stop(struct source_vhost *v)
 
 static int vhost_queues(struct source_vhost *v)
 {
-	int ret = rte_eth_dev_configure(v->port, 1, 1, &(struct rte_eth_conf){ 0 });
+	int ret = rte_eth_dev_configure(v->port, 1, 1, &(struct rte_eth_conf){0});
 
 	if (!ret)
 		ret = rte_eth_rx_queue_setup(v->port, 0, VHOST_DESC, 0, NULL, v->pool);
@@ -212,8 +212,10 @@ int source_vhost_open(struct source_vhost **out, const char *socket, bool huge,
 
 	/* What DPDK splits its arguments at cannot be in one. */
 	if (!*socket || strpbrk(socket, ",=[]"))
-		return err_set(err, -EINVAL, "the vhost socket \"%s\" must have a path without , = "
-			       "[ and ]", socket);
+		return err_set(err, -EINVAL,
+			       "the vhost socket \"%s\" must have a path without , = "
+			       "[ and ]",
+			       socket);
 	ret = unix_path_claim(socket, err);
 	if (ret)
 		return ret;
@@ -252,7 +254,7 @@ void source_vhost_close(struct source_vhost *v)
 
 bool source_vhost_link(const struct source_vhost *v)
 {
-	struct rte_eth_link link = { 0 };
+	struct rte_eth_link link = {0};
 
 	return !rte_eth_link_get_nowait(v->port, &link) && link.link_status == RTE_ETH_LINK_UP;
 }

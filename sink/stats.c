@@ -31,23 +31,26 @@ static json_t *stats_hist(const struct hist *h)
 
 static void stats_counts(json_t *o, const struct account *a)
 {
-	const struct { const char *name; uint64_t value; } field[] = {
-		{ "frames_pkts", a->counts.frames_pkts },
-		{ "rx_pkts", a->track.counts.rx_pkts },
-		{ "dup_pkts", a->track.counts.dup_pkts },
-		{ "reordered_pkts", a->track.counts.reordered_pkts },
-		{ "late_pkts", a->track.counts.late_pkts },
-		{ "early_pkts", a->track.counts.early_pkts },
-		{ "foreign_pkts", a->track.counts.foreign_pkts },
-		{ "bad_csum_pkts", a->counts.bad_csum_pkts },
-		{ "other_pkts", a->counts.other_pkts },
-		{ "destinations_seen", a->track.counts.destinations_seen },
-		{ "arp_requests", a->counts.arp_requests },
-		{ "arp_replies", a->counts.arp_replies },
-		{ "arp_silent", a->counts.arp_silent },
-		{ "arp_refused", a->counts.arp_refused },
-		{ "arp_dropped", a->counts.arp_dropped },
-		{ "lost_by_schedule_pkts", track_lost(&a->track) },
+	const struct {
+		const char *name;
+		uint64_t value;
+	} field[] = {
+		{"frames_pkts", a->counts.frames_pkts},
+		{"rx_pkts", a->track.counts.rx_pkts},
+		{"dup_pkts", a->track.counts.dup_pkts},
+		{"reordered_pkts", a->track.counts.reordered_pkts},
+		{"late_pkts", a->track.counts.late_pkts},
+		{"early_pkts", a->track.counts.early_pkts},
+		{"foreign_pkts", a->track.counts.foreign_pkts},
+		{"bad_csum_pkts", a->counts.bad_csum_pkts},
+		{"other_pkts", a->counts.other_pkts},
+		{"destinations_seen", a->track.counts.destinations_seen},
+		{"arp_requests", a->counts.arp_requests},
+		{"arp_replies", a->counts.arp_replies},
+		{"arp_silent", a->counts.arp_silent},
+		{"arp_refused", a->counts.arp_refused},
+		{"arp_dropped", a->counts.arp_dropped},
+		{"lost_by_schedule_pkts", track_lost(&a->track)},
 	};
 
 	for (size_t i = 0; i < sizeof(field) / sizeof(field[0]); i++)
@@ -142,7 +145,7 @@ static int stats_destination(void *arg, const struct track_destination *d)
 
 int stats_write_destinations(const struct account *a, const char *path, struct err *err)
 {
-	struct stats_lines lines = { .scheduled = a->track.scheduled };
+	struct stats_lines lines = {.scheduled = a->track.scheduled};
 	int ret = stats_open(path, &lines.f, err);
 
 	if (ret)
@@ -154,17 +157,22 @@ int stats_write_destinations(const struct account *a, const char *path, struct e
 int stats_check_dir(const char *dir, struct err *err)
 {
 	if (access(dir, W_OK | X_OK))
-		return err_set(err, -errno, "cannot write histograms to %s: %s; give a directory "
-			       "that exists and is yours", dir, strerror(errno));
+		return err_set(err, -errno,
+			       "cannot write histograms to %s: %s; give a directory "
+			       "that exists and is yours",
+			       dir, strerror(errno));
 	return 0;
 }
 
 int stats_write_hists(const struct account *a, const char *dir, struct err *err)
 {
-	const struct { const char *name; const struct hist *h; } file[] = {
-		{ "delay", &a->track.delay },
-		{ "first_delivery", &a->track.first_delivery },
-		{ "gap", &a->track.gap },
+	const struct {
+		const char *name;
+		const struct hist *h;
+	} file[] = {
+		{"delay", &a->track.delay},
+		{"first_delivery", &a->track.first_delivery},
+		{"gap", &a->track.gap},
 	};
 	uint64_t length = a->counts.frames_pkts ? a->last_ns - a->first_ns : 0;
 	int ret = 0;

@@ -33,7 +33,7 @@ static struct tally_entry *tally_find(const struct tally *t, uint32_t addr)
 
 static int tally_grow(struct tally *t)
 {
-	struct tally bigger = { .bits = t->bits + 1, .used = t->used };
+	struct tally bigger = {.bits = t->bits + 1, .used = t->used};
 
 	bigger.entries = calloc((size_t)1 << bigger.bits, sizeof(*bigger.entries));
 	if (!bigger.entries)

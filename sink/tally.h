@@ -16,7 +16,7 @@ struct tally_entry {
 struct tally {
 	struct tally_entry *entries;
 	unsigned int bits; /* log2 of the entries */
-	size_t used;	   /* distinct addresses */
+	size_t used; /* distinct addresses */
 };
 
 int tally_init(struct tally *t); /* 0 or -ENOMEM */

@@ -247,7 +247,7 @@ static void track_scheduled(struct track *t, struct track_stream *s, const struc
 			    unsigned int n)
 {
 	struct track_flow *flow[TRACK_BATCH];
-	uint32_t index[TRACK_BATCH] = { 0 }, addr[TRACK_BATCH];
+	uint32_t index[TRACK_BATCH] = {0}, addr[TRACK_BATCH];
 
 	for (unsigned int i = 0; i < n; i++)
 		index[i] = track_position(s, &p[i], &flow[i]);

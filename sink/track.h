@@ -34,27 +34,27 @@
 
 struct err;
 
-#define TRACK_BATCH	  64u		 /* probes accounted together, at most */
-#define TRACK_WINDOW_BITS 22u		 /* log2 of the packets a flow may be out of order by */
-#define TRACK_FREE_FLOWS  256u		 /* without a schedule: flows told apart */
+#define TRACK_BATCH	  64u /* probes accounted together, at most */
+#define TRACK_WINDOW_BITS 22u /* log2 of the packets a flow may be out of order by */
+#define TRACK_FREE_FLOWS  256u /* without a schedule: flows told apart */
 #define TRACK_DELAY_MAX	  UINT64_C(100000000000) /* 100 s: greatest value a histogram tells apart */
 #define TRACK_DIGITS	  3
 
 /* One probe and when it came. */
 struct track_probe {
 	uint64_t arrival_ns; /* same clock as probe.due_ns */
-	uint32_t dst;	     /* IPv4, host byte order */
+	uint32_t dst; /* IPv4, host byte order */
 	struct probe probe;
 };
 
 /* What is known of a destination. "Occurrence" o is its o-th packet of the schedule, from 0. */
 struct track_slot {
 	uint64_t first_delivery_ns; /* valid if the destination was seen */
-	uint64_t gap_pkts;	    /* longest run of lost ones, in packet numbers of the flow */
-	uint32_t missing;	    /* occurrences that are final and did not arrive */
-	uint32_t run_first;	    /* the run of lost ones that may go on: its first occurrence */
-	uint32_t run_end;	    /* ... and the one after its last */
-	uint32_t run_longest;	    /* occurrences in the longest run */
+	uint64_t gap_pkts; /* longest run of lost ones, in packet numbers of the flow */
+	uint32_t missing; /* occurrences that are final and did not arrive */
+	uint32_t run_first; /* the run of lost ones that may go on: its first occurrence */
+	uint32_t run_end; /* ... and the one after its last */
+	uint32_t run_longest; /* occurrences in the longest run */
 };
 #define TRACK_BYTES_PER_DESTINATION 32u
 _Static_assert(sizeof(struct track_slot) == TRACK_BYTES_PER_DESTINATION, "a slot is 32 bytes");
@@ -63,16 +63,16 @@ struct track_flow {
 	/* Constant once initialised. */
 	struct sched sched;
 	uint32_t stream;
-	uint64_t limit;	 /* numbers from here on are foreign */
+	uint64_t limit; /* numbers from here on are foreign */
 	uint64_t period; /* numbers of one pass */
 	struct recip per_visit, per_pass;
 	uint64_t nr_sent; /* track_sent(); UINT64_MAX: not told */
-	uint64_t *lanes;  /* ditto, of each lane; NULL: one */
+	uint64_t *lanes; /* ditto, of each lane; NULL: one */
 	uint32_t nr_lanes;
 	/* The window: numbers base <= seq < base + 2^window_bits. */
 	uint64_t *bits;
-	uint64_t base;	/* multiple of 64; everything below is final */
-	uint64_t next;	/* greatest number seen, plus 1: RFC 4737's NextExp */
+	uint64_t base; /* multiple of 64; everything below is final */
+	uint64_t next; /* greatest number seen, plus 1: RFC 4737's NextExp */
 	uint64_t least; /* without a schedule: least number seen */
 	uint64_t rx;
 	uint64_t t0_ns;
@@ -85,16 +85,16 @@ struct track_stream {
 	uint32_t nr_shards;
 	struct track_flow *flows; /* nr_shards */
 	struct track_slot *slots; /* n */
-	uint64_t *seen;		  /* n bits */
+	uint64_t *seen; /* n bits */
 };
 
 struct track_counts {
-	uint64_t rx_pkts;	 /* distinct probes */
-	uint64_t dup_pkts;	 /* copies of one that is in the window */
-	uint64_t late_pkts;	 /* older than the window: new or copy, who knows */
-	uint64_t foreign_pkts;	 /* no such flow or number, or not the destination of that number */
+	uint64_t rx_pkts; /* distinct probes */
+	uint64_t dup_pkts; /* copies of one that is in the window */
+	uint64_t late_pkts; /* older than the window: new or copy, who knows */
+	uint64_t foreign_pkts; /* no such flow or number, or not the destination of that number */
 	uint64_t reordered_pkts; /* of rx: number below one that came before (RFC 4737) */
-	uint64_t early_pkts;	 /* of rx: before they were due; their delay counts as 0 */
+	uint64_t early_pkts; /* of rx: before they were due; their delay counts as 0 */
 	uint64_t destinations_seen;
 	/* After track_finish(): */
 	uint64_t lost_pkts;
@@ -107,7 +107,7 @@ struct track {
 	unsigned int window_bits;
 	struct track_stream *streams;
 	uint32_t nr_streams;
-	struct tally tally;		/* without a schedule */
+	struct tally tally; /* without a schedule */
 	struct track_flow **free_flows; /* ditto: 65536 pointers by stream and shard */
 	uint32_t nr_free_flows;
 	struct track_counts counts;
@@ -152,7 +152,8 @@ void track_sent_all(struct track *t);
 /* Everything is in: judge what is left in the windows, fill gap. Once. */
 void track_finish(struct track *t);
 
-/* Nanoseconds between two visits of a destination: the resolution of gaps. Greatest of all streams. */
+/* Nanoseconds between two visits of a destination: the resolution of gaps. Greatest of all streams.
+ */
 uint64_t track_resolution_ns(const struct track *t);
 
 /* Packets by which the probes seen so far fall short of those sent so far; as far as the greatest
@@ -165,7 +166,7 @@ struct track_destination {
 	bool seen;
 	uint64_t received;
 	uint64_t first_delivery_ns; /* if seen, and with a schedule */
-	uint64_t gap_ns;	    /* with a schedule */
+	uint64_t gap_ns; /* with a schedule */
 };
 
 /* Walk those that something was sent to (with a schedule) or came for, in ascending order of

@@ -16,14 +16,15 @@ int track_sent(struct track *t, uint32_t stream, uint32_t shard, const uint64_t 
 	uint64_t sum = 0;
 
 	if (stream >= t->nr_streams || shard >= t->streams[stream].nr_shards || !nr_lanes)
-		return err_set(err, -EINVAL, "the schedule has no stream %u with a shard %u", stream,
-			       shard);
+		return err_set(err, -EINVAL, "the schedule has no stream %u with a shard %u",
+			       stream, shard);
 	f = &t->streams[stream].flows[shard];
 	for (uint32_t l = 0; l < nr_lanes; l++) {
 		if (lanes[l] > f->limit / nr_lanes + 1 || (sum += lanes[l]) > f->limit)
 			return err_set(err, -EINVAL,
 				       "more than the %" PRIu64 " packets of the schedule are said "
-				       "to be sent", f->limit);
+				       "to be sent",
+				       f->limit);
 	}
 	free(f->lanes);
 	f->lanes = malloc(nr_lanes * sizeof(*lanes));
@@ -36,18 +37,19 @@ int track_sent(struct track *t, uint32_t stream, uint32_t shard, const uint64_t 
 }
 
 /* The flows of a track with a schedule, one after the other. */
-#define each_flow(t, s, f)                                                                        \
-	for (struct track_stream *s = (t)->streams; s < (t)->streams + (t)->nr_streams; s++)        \
-		for (struct track_flow *f = s->flows; f < s->flows + s->nr_shards; f++)
+#define each_flow(t, f)                                                                            \
+	for (uint32_t i_ = 0; i_ < (t)->nr_streams; i_++)                                          \
+		for (struct track_flow *f = (t)->streams[i_].flows;                                \
+		     f < (t)->streams[i_].flows + (t)->streams[i_].nr_shards; f++)
 
 void track_sent_all(struct track *t)
 {
-	each_flow(t, s, f)
-		(void)track_sent(t, f->stream, f->sched.shard, &f->limit, 1, NULL);
+	each_flow(t, f)(void) track_sent(t, f->stream, f->sched.shard, &f->limit, 1, NULL);
 }
 
-static void finish_flow(struct track *t, struct track_stream *s, struct track_flow *f)
+static void finish_flow(struct track *t, struct track_flow *f)
 {
+	struct track_stream *s = &t->streams[f->stream];
 	uint64_t index;
 
 	track_loss_finish(t, f);
@@ -66,8 +68,7 @@ void track_finish(struct track *t)
 {
 	if (t->finished)
 		return;
-	each_flow(t, s, f)
-		finish_flow(t, s, f);
+	each_flow(t, f) finish_flow(t, f);
 	if (!t->scheduled)
 		t->counts.destinations_expected = t->counts.destinations_seen;
 	t->counts.lost_pkts = track_lost(t);
@@ -78,7 +79,8 @@ uint64_t track_resolution_ns(const struct track *t)
 {
 	uint64_t max = 0, ns;
 
-	each_flow(t, s, f) {
+	each_flow(t, f)
+	{
 		ns = sched_due_ns(&f->sched, f->period);
 		if (ns > max)
 			max = ns;
@@ -97,8 +99,7 @@ uint64_t track_lost(const struct track *t)
 {
 	uint64_t lost = 0;
 
-	each_flow(t, s, f)
-		lost += lost_of_flow(f);
+	each_flow(t, f) lost += lost_of_flow(f);
 	for (size_t i = 0; t->free_flows && i <= UINT16_MAX; i++) {
 		const struct track_flow *f = t->free_flows[i];
 
@@ -115,8 +116,8 @@ static int each_tallied(const struct track *t,
 
 	for (size_t i = 0; i < (size_t)1 << t->tally.bits && !ret; i++) {
 		const struct tally_entry *e = &t->tally.entries[i];
-		struct track_destination d = { .addr.lo = e->addr, .seen = true,
-					       .received = e->pkts };
+		struct track_destination d = {
+			.addr.lo = e->addr, .seen = true, .received = e->pkts};
 
 		if (e->pkts)
 			ret = fn(arg, &d);

@@ -13,7 +13,7 @@
 /* 1 if somebody listens at @path. */
 static int unix_path_alive(const char *path)
 {
-	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct sockaddr_un sun = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), alive;
 
 	if (fd < 0)
@@ -36,8 +36,10 @@ int unix_path_claim(const char *path, struct err *err)
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(err, -EEXIST, "%s exists and is no socket: take another path", path);
 	if (unix_path_alive(path))
-		return err_set(err, -EADDRINUSE, "%s is in use by another process: take another "
-			       "path, or end that process", path);
+		return err_set(err, -EADDRINUSE,
+			       "%s is in use by another process: take another "
+			       "path, or end that process",
+			       path);
 	if (unlink(path))
 		return err_set(err, -errno, "cannot remove the stale socket %s: %s", path,
 			       strerror(errno));

@@ -34,15 +34,23 @@ static const struct {
 	const char *key;
 	size_t offset;
 } setting_table[] = {
-#define SETTING(key) { #key, offsetof(struct settings, key) }
-	SETTING(packets), SETTING(n),	 SETTING(permute), SETTING(repeat),    SETTING(rate),
-	SETTING(lose),	  SETTING(dup),	 SETTING(swap),	   SETTING(lose_from), SETTING(lose_to),
-	SETTING(csum),	  SETTING(arp),	 SETTING(other),   SETTING(foreign),   SETTING(delay),
-	SETTING(t0),	  SETTING(us),	 SETTING(quiet),
+#define SETTING(key)                                 \
+	{                                            \
+#key, offsetof(struct settings, key) \
+	}
+	SETTING(packets), SETTING(n),	SETTING(permute), SETTING(repeat),    SETTING(rate),
+	SETTING(lose),	  SETTING(dup), SETTING(swap),	  SETTING(lose_from), SETTING(lose_to),
+	SETTING(csum),	  SETTING(arp), SETTING(other),	  SETTING(foreign),   SETTING(delay),
+	SETTING(t0),	  SETTING(us),	SETTING(quiet),
 };
 
-static struct settings set = { .packets = 1000, .n = 100, .repeat = 1, .rate = 1000000,
-			       .first = 0xc6130002, .delay = 1000, .t0 = 1000000000 };
+static struct settings set = {.packets = 1000,
+			      .n = 100,
+			      .repeat = 1,
+			      .rate = 1000000,
+			      .first = 0xc6130002,
+			      .delay = 1000,
+			      .t0 = 1000000000};
 static struct sched sched;
 
 struct expectation {
@@ -79,7 +87,7 @@ static uint16_t ip_csum(const uint8_t *ip)
 /* A UDP frame of 60 bytes; what follows the probe is nothing. */
 static void frame_probe(uint8_t *f, uint32_t dst, const struct probe *p)
 {
-	static const uint8_t head[] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45 };
+	static const uint8_t head[] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45};
 
 	memset(f, 0, FRAME_LEN);
 	memcpy(f, head, sizeof(head));
@@ -97,8 +105,8 @@ static void frame_probe(uint8_t *f, uint32_t dst, const struct probe *p)
 
 static void frame_arp(uint8_t *f, uint32_t target)
 {
-	static const uint8_t head[] = { 255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 2, 8, 6,
-					0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 2 };
+	static const uint8_t head[] = {255, 255, 255, 255, 255, 255, 2, 0, 0, 0, 0, 2, 8, 6,
+				       0,   1,	 8,   0,   6,	4,   0, 1, 2, 0, 0, 0, 0, 2};
 
 	memset(f, 0, FRAME_LEN);
 	memcpy(f, head, sizeof(head));
@@ -108,8 +116,8 @@ static void frame_arp(uint8_t *f, uint32_t target)
 
 static void emit(const uint8_t *f, uint64_t ns)
 {
-	uint32_t h[4] = { (uint32_t)(ns / 1000000000), (uint32_t)(ns % 1000000000), FRAME_LEN,
-			  FRAME_LEN };
+	uint32_t h[4] = {(uint32_t)(ns / 1000000000), (uint32_t)(ns % 1000000000), FRAME_LEN,
+			 FRAME_LEN};
 
 	if (set.us)
 		h[1] /= 1000;
@@ -146,7 +154,7 @@ static bool lost(uint64_t seq)
 /* Once @seq, at the time of @when, with its faults behind it. */
 static void send_one(uint64_t seq, uint64_t when)
 {
-	struct probe p = { .seq = seq, .due_ns = due(seq) };
+	struct probe p = {.seq = seq, .due_ns = due(seq)};
 	uint64_t ns = due(when) + set.delay;
 	uint8_t f[FRAME_LEN];
 
@@ -285,7 +293,7 @@ int main(int argc, char **argv)
 		return 2;
 	want.came = calloc(set.packets + 1, 1);
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
-	fwrite((uint32_t[]){ set.us ? 0xa1b2c3d4 : 0xa1b23c4d, 2 | 4 << 16, 0, 0, 65535, 1 }, 24, 1,
+	fwrite((uint32_t[]){set.us ? 0xa1b2c3d4 : 0xa1b23c4d, 2 | 4 << 16, 0, 0, 65535, 1}, 24, 1,
 	       stdout);
 	packets();
 	if (!set.quiet)

@@ -15,8 +15,8 @@
 #include "sink/answers.h"
 #include "sink/respond.h"
 
-#define NET 0xc6130000u /* 198.19.0.0 */
-#define DUT (NET + 1)
+#define NET   0xc6130000u /* 198.19.0.0 */
+#define DUT   (NET + 1)
 #define ASKER 0xc6130001u
 
 struct rig {
@@ -41,8 +41,13 @@ static void rig_init(struct rig *g)
 	assert_int_equal(addrset_seal(&g->set[1], NULL), 0);
 	g->dut[0] = DUT;
 	g->dut[1] = 0xc6120001u;
-	g->conf = (struct respond_conf){ .sets = g->sets, .nr_sets = 2, .dut = g->dut, .nr_dut = 2,
-					 .seed = 1, .answer_ratio = 1, .answer_probe = 1 };
+	g->conf = (struct respond_conf){.sets = g->sets,
+					.nr_sets = 2,
+					.dut = g->dut,
+					.nr_dut = 2,
+					.seed = 1,
+					.answer_ratio = 1,
+					.answer_probe = 1};
 }
 
 static void rig_free(struct rig *g)
@@ -89,7 +94,8 @@ static unsigned int answering(struct rig *g, double ratio, uint64_t seed, uint8_
 	return n;
 }
 
-/* Six standard deviations of the binomial: fails by chance once in 10^9, and the seeds are fixed. */
+/* Six standard deviations of the binomial: fails by chance once in 10^9, and the seeds are fixed.
+ */
 static void ratio(void **state)
 {
 	static uint8_t a[65536], b[65536];
@@ -159,7 +165,7 @@ static void bad_values(void **state)
 /* In order, none before its time, across growth and wrap-around. */
 static void queue(void **state)
 {
-	struct answers a = { 0 };
+	struct answers a = {0};
 	uint64_t pushed = 0, popped = 0;
 	struct answer *in;
 	size_t n;
@@ -189,7 +195,7 @@ static void queue(void **state)
 
 static void queue_is_bounded(void **state)
 {
-	struct answers a = { 0 };
+	struct answers a = {0};
 
 	(void)state;
 	for (unsigned int i = 0; i < ANSWERS_MAX; i++)
@@ -203,12 +209,9 @@ static void queue_is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(ratio),
-		cmocka_unit_test(kth_probe),
-		cmocka_unit_test(bad_values),
-		cmocka_unit_test(queue),
-		cmocka_unit_test(queue_is_bounded),
+		cmocka_unit_test(refuses),   cmocka_unit_test(ratio),
+		cmocka_unit_test(kth_probe), cmocka_unit_test(bad_values),
+		cmocka_unit_test(queue),     cmocka_unit_test(queue_is_bounded),
 	};
 
 	return cmocka_run_group_tests_name("respond", tests, NULL, NULL);

@@ -30,14 +30,15 @@ static void ten(struct addrset *set, struct track *t, uint64_t total, uint32_t r
 	assert_int_equal(addrset_seal(set, NULL), 0);
 	assert_int_equal(sched_init(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, repeat, 1000, total, NULL),
 			 0);
-	assert_int_equal(track_init(t, &(struct track_stream_conf){ set, &s, 1 }, 1, 10, NULL), 0);
+	assert_int_equal(track_init(t, &(struct track_stream_conf){set, &s, 1}, 1, 10, NULL), 0);
 	track_start(t, T0);
 }
 
 static void arrive(struct track *t, uint64_t seq, uint32_t index, uint64_t arrival_ns)
 {
-	struct track_probe p = { .arrival_ns = arrival_ns, .dst = NET_N + index,
-				 .probe = { .seq = seq, .due_ns = T0 + seq * 1000000 } };
+	struct track_probe p = {.arrival_ns = arrival_ns,
+				.dst = NET_N + index,
+				.probe = {.seq = seq, .due_ns = T0 + seq * 1000000}};
 
 	track_batch(t, &p, 1);
 }
@@ -48,11 +49,12 @@ static int keep(void *arg, const struct track_destination *d)
 	return 0;
 }
 
-/* Destination 3 loses its first two packets, 4 one in the middle, 5 the last three, 6 all, 7 none. */
+/* Destination 3 loses its first two packets, 4 one in the middle, 5 the last three, 6 all, 7 none.
+ */
 static void known_gaps(void **state)
 {
-	static const uint8_t lost[10] = { [3] = 0x03, [4] = 0x04, [5] = 0x38, [6] = 0x3f };
-	struct track_destination d[10] = { 0 };
+	static const uint8_t lost[10] = {[3] = 0x03, [4] = 0x04, [5] = 0x38, [6] = 0x3f};
+	struct track_destination d[10] = {0};
 	struct addrset set;
 	struct track t;
 
@@ -66,7 +68,8 @@ static void known_gaps(void **state)
 	track_finish(&t);
 	assert_int_equal(track_each(&t, keep, d), 0);
 	assert_int_equal(d[3].gap_ns, 20000000);
-	assert_int_equal(d[3].first_delivery_ns, 20000250); /* from the due time of the lost first */
+	assert_int_equal(d[3].first_delivery_ns,
+			 20000250); /* from the due time of the lost first */
 	assert_int_equal(d[4].gap_ns, 10000000);
 	assert_int_equal(d[4].first_delivery_ns, 250);
 	assert_int_equal(d[5].gap_ns, 30000000);
@@ -112,7 +115,7 @@ static void reordering_is_no_gap(void **state)
 /* Three packets a visit: a gap within a visit is short, one across visits is long. */
 static void gaps_with_repeat(void **state)
 {
-	struct track_destination d[10] = { 0 };
+	struct track_destination d[10] = {0};
 	struct addrset set;
 	struct track t;
 
@@ -166,7 +169,7 @@ static void window_edges(void **state)
 static void a_long_jump(void **state)
 {
 	const uint64_t total = UINT64_C(40000000000);
-	struct track_destination d[10] = { 0 };
+	struct track_destination d[10] = {0};
 	struct addrset set;
 	struct track t;
 
@@ -198,14 +201,15 @@ static void refusals(void **state)
 
 	(void)state;
 	ten(&set, &t, 100, 1);
-	assert_int_equal(track_sent(&t, 0, 0, &(uint64_t){ 101 }, 1, &err), -EINVAL);
-	assert_int_equal(track_sent(&t, 0, 1, &(uint64_t){ 1 }, 1, &err), -EINVAL);
-	assert_int_equal(track_sent(&t, 1, 0, &(uint64_t){ 1 }, 1, &err), -EINVAL);
-	assert_int_equal(track_sent(&t, 0, 0, (uint64_t[]){ UINT64_MAX, 2 }, 2, &err), -EINVAL);
+	assert_int_equal(track_sent(&t, 0, 0, &(uint64_t){101}, 1, &err), -EINVAL);
+	assert_int_equal(track_sent(&t, 0, 1, &(uint64_t){1}, 1, &err), -EINVAL);
+	assert_int_equal(track_sent(&t, 1, 0, &(uint64_t){1}, 1, &err), -EINVAL);
+	assert_int_equal(track_sent(&t, 0, 0, (uint64_t[]){UINT64_MAX, 2}, 2, &err), -EINVAL);
 	track_free(&t);
-	assert_int_equal(sched_init(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, 1, 1000,
-				    UINT64_C(10) << 32, NULL), 0);
-	assert_int_equal(track_init(&t, &(struct track_stream_conf){ &set, &s, 1 }, 1, 10, &err),
+	assert_int_equal(
+		sched_init(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, 1, 1000, UINT64_C(10) << 32, NULL),
+		0);
+	assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1}, 1, 10, &err),
 			 -E2BIG);
 	assert_non_null(strstr(err.text, "more destinations"));
 	addrset_free(&set);
@@ -229,17 +233,16 @@ static void a_million(void **state)
 	assert_int_equal(addrset_seal(&set, NULL), 0);
 	assert_int_equal(addrset_count(&set), n);
 	assert_int_equal(sched_init(&s, SCHED_PERMUTE, n, 7, 0, 1, 1, 1000000, total, NULL), 0);
-	assert_int_equal(track_init(&t, &(struct track_stream_conf){ &set, &s, 1 }, 1, 16, NULL), 0);
+	assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1}, 1, 16, NULL), 0);
 	for (uint64_t seq = 0; seq < total; seq++) {
 		if (seq % 7 == 3) {
 			lost++;
 			continue;
 		}
 		sched_slot(&s, seq, &slot);
-		batch[k++] = (struct track_probe){
-			.dst = (uint32_t)addrset_at(&set, slot.index).lo,
-			.arrival_ns = T0 + seq * 1000 + 77,
-			.probe = { .seq = seq, .due_ns = T0 + seq * 1000 } };
+		batch[k++] = (struct track_probe){.dst = (uint32_t)addrset_at(&set, slot.index).lo,
+						  .arrival_ns = T0 + seq * 1000 + 77,
+						  .probe = {.seq = seq, .due_ns = T0 + seq * 1000}};
 		if (k == TRACK_BATCH) {
 			track_batch(&t, batch, k);
 			k = 0;
@@ -263,7 +266,7 @@ static void a_million(void **state)
 
 static void unscheduled(struct track *t, uint8_t stream, uint64_t seq, uint32_t dst)
 {
-	struct track_probe p = { .dst = dst, .probe = { .stream = stream, .seq = seq } };
+	struct track_probe p = {.dst = dst, .probe = {.stream = stream, .seq = seq}};
 
 	track_batch(t, &p, 1);
 }
@@ -285,10 +288,10 @@ static void free_account(void **state)
 		if (seq % 10 != 1)
 			unscheduled(&t, 0, seq, NET_N + (uint32_t)(seq % 5000));
 	}
-	unscheduled(&t, 0, 29999, NET_N);     /* duplicate */
+	unscheduled(&t, 0, 29999, NET_N); /* duplicate */
 	unscheduled(&t, 0, 29991, NET_N + 7); /* reordered */
-	unscheduled(&t, 0, 5000, NET_N);      /* late */
-	unscheduled(&t, 9, 0, 0);	      /* another flow, and an address of zeros */
+	unscheduled(&t, 0, 5000, NET_N); /* late */
+	unscheduled(&t, 9, 0, 0); /* another flow, and an address of zeros */
 	unscheduled(&t, 9, 3, UINT32_MAX);
 	track_finish(&t);
 	assert_int_equal(t.counts.rx_pkts, 22500 + 1 + 2);
@@ -314,8 +317,9 @@ static void free_edges(void **state)
 	assert_int_equal(t.counts.reordered_pkts, 1);
 	assert_int_equal(track_lost(&t), 0);
 	for (uint32_t i = 0; i < 300; i++) {
-		struct track_probe p = { .dst = NET_N, .probe = { .stream = (uint8_t)(i & 15),
-								  .shard = (uint8_t)(i >> 4) } };
+		struct track_probe p = {
+			.dst = NET_N,
+			.probe = {.stream = (uint8_t)(i & 15), .shard = (uint8_t)(i >> 4)}};
 
 		track_batch(&t, &p, 1);
 	}

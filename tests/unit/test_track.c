@@ -16,9 +16,9 @@
 #include "lib/rng.h"
 #include "sink/track.h"
 
-#define NET   "198.19.0.0"
-#define T0    UINT64_C(5000000000000)
-#define MAXN  64u
+#define NET  "198.19.0.0"
+#define T0   UINT64_C(5000000000000)
+#define MAXN 64u
 
 /* --- the oracle ------------------------------------------------------------------------------- */
 
@@ -26,7 +26,7 @@ struct oracle_flow {
 	struct sched sched;
 	uint32_t stream;
 	uint64_t total, highest; /* highest number that came, plus 1 */
-	uint8_t *came, *sent;	 /* by number */
+	uint8_t *came, *sent; /* by number */
 	uint64_t nr_sent, nr_came;
 };
 
@@ -113,8 +113,9 @@ static void oracle_destination(const struct oracle *o, const struct oracle_flow 
 	struct sched_slot slot;
 
 	*reached = false;
-	*d = (struct track_destination){ .addr = addrset_at(o->set, index), .seen = o->seen[key],
-					 .first_delivery_ns = o->first_ns[key] };
+	*d = (struct track_destination){.addr = addrset_at(o->set, index),
+					.seen = o->seen[key],
+					.first_delivery_ns = o->first_ns[key]};
 	for (uint64_t seq = 0; seq < f->total; seq++) {
 		sched_slot(&f->sched, seq, &slot);
 		if (slot.index != index)
@@ -129,7 +130,8 @@ static void oracle_destination(const struct oracle *o, const struct oracle_flow 
 			run = seq;
 		/* The destination's next packet, whether or not the schedule still holds it. */
 		next = seq % f->sched.repeat == f->sched.repeat - 1
-			       ? seq + 1 - f->sched.repeat + pass : seq + 1;
+			       ? seq + 1 - f->sched.repeat + pass
+			       : seq + 1;
 		if (next - run > gap)
 			gap = next - run;
 	}
@@ -182,15 +184,16 @@ static void world_flows(struct world *w)
 		total = below(w, 4) ? 1 + below(w, 2000) : 1 + below(w, 2 * MAXN);
 		assert_int_equal(sched_init(&scheds[i], w->order, addrset_count(&w->set),
 					    seed + f->stream, i % w->nr_shards, w->nr_shards,
-					    w->repeat, rate, total, NULL), 0);
+					    w->repeat, rate, total, NULL),
+				 0);
 		f->sched = scheds[i];
 		f->total = total;
 		f->came = calloc(total, 1);
 		f->sent = calloc(total, 1);
 	}
 	for (uint32_t i = 0; i < w->nr_streams; i++)
-		conf[i] = (struct track_stream_conf){ &w->set, &scheds[i * w->nr_shards],
-						      w->nr_shards };
+		conf[i] = (struct track_stream_conf){&w->set, &scheds[i * w->nr_shards],
+						     w->nr_shards};
 	assert_int_equal(track_init(&w->t, conf, w->nr_streams, w->o.window_bits, NULL), 0);
 }
 
@@ -249,8 +252,10 @@ static void events_add(struct world *w, struct events *ev, const struct oracle_f
 	sched_slot(&f->sched, seq, &slot);
 	e->key = key;
 	e->p.dst = (uint32_t)addrset_at(&w->set, slot.index).lo;
-	e->p.probe = (struct probe){ .stream = (uint8_t)f->stream, .shard = (uint8_t)f->sched.shard,
-				     .seq = seq, .due_ns = T0 + oracle_due(&f->sched, seq) };
+	e->p.probe = (struct probe){.stream = (uint8_t)f->stream,
+				    .shard = (uint8_t)f->sched.shard,
+				    .seq = seq,
+				    .due_ns = T0 + oracle_due(&f->sched, seq)};
 	e->p.arrival_ns = e->p.probe.due_ns + below(w, 3000000) - below(w, 2) * 1000;
 	if (!below(w, 50))
 		e->p.arrival_ns += 200000000000u; /* beyond the histogram */
@@ -290,8 +295,8 @@ static void flow_send(struct world *w, struct oracle_flow *f)
 		f->nr_sent += lanes[l];
 	}
 	if (w->told)
-		assert_int_equal(track_sent(&w->t, f->stream, f->sched.shard, lanes, nr_lanes,
-					    NULL), 0);
+		assert_int_equal(
+			track_sent(&w->t, f->stream, f->sched.shard, lanes, nr_lanes, NULL), 0);
 }
 
 static void flow_events(struct world *w, struct oracle_flow *f, struct events *ev)
@@ -327,7 +332,7 @@ static int by_key(const void *a, const void *b)
 
 static void world_run(struct world *w)
 {
-	struct events ev = { .e = calloc(200000, sizeof(*ev.e)) };
+	struct events ev = {.e = calloc(200000, sizeof(*ev.e))};
 	struct track_probe batch[TRACK_BATCH];
 	size_t k = 0, n;
 
@@ -351,7 +356,8 @@ static void world_run(struct world *w)
 	}
 	free(ev.e);
 	assert_int_equal(w->t.counts.rx_pkts + w->t.counts.dup_pkts + w->t.counts.late_pkts +
-			 w->t.counts.foreign_pkts, k);
+				 w->t.counts.foreign_pkts,
+			 k);
 }
 
 /* --- comparison ------------------------------------------------------------------------------- */
@@ -408,7 +414,7 @@ static void same_hist(const struct hist *got, const struct hist *want)
 
 static void world_compare(struct world *w)
 {
-	struct expected x = { .w = w };
+	struct expected x = {.w = w};
 	uint64_t expected = 0, unseen = 0, lost = 0;
 	struct track_destination d;
 	struct hist gap;
