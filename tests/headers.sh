@@ -8,16 +8,30 @@ cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
 
 dpdk=$(pkg-config --cflags libdpdk | sed 's/-I/-isystem /g')
 nl=$(pkg-config --cflags libnl-3.0)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
 compiles()
 {
-	printf '#include "%s"\n#include "%s"\n' "$1" "$1" >"$source"
+	local flags
+	case $1 in
+	gen/* | sink/*) flags=$dpdk ;;
+	mon/*) flags=$nl ;;
+	*) flags= ;;
+	esac
+	printf '#include "%s"\n#include "%s"\n' "$1" "$1" >"$work/${1//\//_}.c"
 	# shellcheck disable=SC2086 # several words
-	gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-unused-function -I. $dpdk $nl -fsyntax-only "$source"
+	gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wno-unused-function -I. $flags -fsyntax-only \
+		"$work/${1//\//_}.c" >"$work/${1//\//_}.log" 2>&1 || echo "$1" >>"$work/failed"
 }
 
-source=$(mktemp --suffix=.c)
-trap 'rm -f "$source"' EXIT
-for header in */*.h; do
-	tap_run "$header" compiles "$header"
+touch "$work/failed"
+export -f compiles
+export dpdk nl work
+headers=(*/*.h)
+printf '%s\n' "${headers[@]}" | xargs -P "$(nproc)" -I '{}' bash -c 'compiles {}'
+for header in "${headers[@]}"; do
+	[ "$(grep -cx "$header" "$work/failed")" -eq 0 ]
+	tap_ok $? "$header" "$work/${header//\//_}.log"
 done
 tap_end

@@ -13,7 +13,7 @@ programs='ctl gen sink mon'
 # Names of all text files of tree $1 that people write, without corpora and licences.
 files()
 {
-	(cd "$1" && find . \( -name .git -o -name build -o -name results -o -name corpus -o -name golden \) -prune -o \
+	(cd "$1" && find . \( -name .git -o -name build -o -name results -o -name corpus -o -name golden -o -name data \) -prune -o \
 		-type f ! -name LICENSE ! -name VERSION ! -name '*.json' ! -name .gitignore -print | sed 's|^\./||' | grep -v -E '^(dststorm$|tests/data/)' | sort)
 }
 
@@ -57,7 +57,7 @@ rule_lib_is_silent()
 rule_spdx()
 {
 	local f
-	files "$1" | grep -vE '\.(md|pcap|txt|svg)$' | while read -r f; do
+	files "$1" | grep -vE '\.(md|scd|pcap|txt|svg)$' | while read -r f; do
 		head -n 2 "$1/$f" | grep -qa 'SPDX-License-Identifier: GPL-2.0-or-later' || echo "$f"
 	done
 }
