@@ -139,6 +139,7 @@ static int run_configure_guest(struct run *run, struct err *err)
 	params = json_pack("{s:[{s:s, s:s, s:s}, {s:s, s:s, s:s}], s:o}", "interfaces", "mac",
 			   VM_IN_MAC, "name", "in", "address", s->in_address, "mac", VM_OUT_MAC,
 			   "name", "out", "address", s->out_address, "sysctls", sysctls);
+	json_object_set_new(params, "neigh_events", json_boolean(s->neigh_events));
 	if (run->opt.hide_cause)
 		json_object_set_new(params, "hide_cause", json_string(run->opt.hide_cause));
 	return run_call(run, &run->mon, "configure", params, MON_CALL_MS, err);

@@ -55,6 +55,7 @@ struct scenario {
 	char *kernel;		/* debian-6.1, debian-6.12 or a path */
 	uint32_t memory_mb, cpus;
 	char *cmdline;
+	bool neigh_events;	/* listen to the kernel's neighbour events: costs it a message each */
 	struct scenario_pair *sysctls;
 	uint32_t nr_sysctls;
 	char *in_address;	/* the DUT's address towards the generator, "198.18.0.1/16" */

@@ -14,7 +14,7 @@
 #define DRAIN_MAX    3600.0
 #define TEXT_MAX_LEN 1024u
 
-enum kind { U64, U32, U16, U8, F64, TEXT };
+enum kind { U64, U32, U16, U8, F64, BOOL, TEXT };
 
 /* A key whose only check is its type and range. */
 struct field {
@@ -33,6 +33,10 @@ struct field {
 	{                                                                                          \
 		.key = (k), .kind = F64, .at = offsetof(s, m), .fmin = (lo), .fmax = (hi)          \
 	}
+#define FLAG(k, s, m)                                                                              \
+	{                                                                                          \
+		.key = (k), .kind = BOOL, .at = offsetof(s, m)                                     \
+	}
 #define STR(k, s, m)                                                                               \
 	{                                                                                          \
 		.key = (k), .kind = TEXT, .at = offsetof(s, m)                                     \
@@ -50,6 +54,7 @@ static const struct field dut_fields[] = {
 	INT("memory_mb", U32, struct scenario, memory_mb, 64, 1048576),
 	INT("cpus", U32, struct scenario, cpus, 1, 64),
 	STR("cmdline", struct scenario, cmdline),
+	FLAG("neigh_events", struct scenario, neigh_events),
 	STR("in_address", struct scenario, in_address),
 	STR("out_address", struct scenario, out_address),
 	{ 0 },
@@ -158,6 +163,8 @@ static int bind_fields(const struct conf *map, const struct field *fields, void 
 			ret = bind_text(map, f, at, err);
 		else if (f->kind == F64)
 			ret = conf_double(map, f->key, f->fmin, f->fmax, at, err);
+		else if (f->kind == BOOL)
+			ret = conf_bool(map, f->key, at, err);
 		else
 			ret = bind_int(map, f, at, err);
 	}
