@@ -87,15 +87,15 @@ uint64_t perm_inverse(const struct perm *p, uint64_t v)
 	return v;
 }
 
-/* Whether any lane of @outside is not zero. */
-static inline bool perm_any(const simd_u32 *outside)
+/* Whether any lane of @outside is not zero: halves are folded onto halves, within the registers. */
+static inline __attribute__((always_inline)) bool perm_any(const simd_u32 *outside)
 {
-	uint64_t half[SIMD_WIDTH / 2], any = 0;
+	typedef uint64_t fold __attribute__((vector_size(64)));
+	fold f = (fold)*outside;
 
-	memcpy(half, outside, sizeof(half));
-	for (unsigned int i = 0; i < SIMD_WIDTH / 2; i++)
-		any |= half[i];
-	return any != 0;
+	f |= __builtin_shuffle(f, (fold){ 4, 5, 6, 7, 4, 5, 6, 7 });
+	f |= __builtin_shuffle(f, (fold){ 2, 3, 2, 3, 2, 3, 2, 3 });
+	return (f[0] | f[1]) != 0;
 }
 
 /* A macro for want of a way to pass vectors by value that has one ABI on every target. */
@@ -108,18 +108,25 @@ static inline bool perm_any(const simd_u32 *outside)
 		}                                                                    \
 	} while (0)
 
-/* Walk the lanes of *@x that are greater than @max, all of them at once. */
+/*
+ * Walk the lanes of the vectors that are greater than @max, all of them at once: the vectors hide
+ * each other's latency, and the loop ends once for all.
+ */
 static inline __attribute__((always_inline)) void perm_walk(const struct perm *p, simd_u32 *x,
 							    uint32_t max)
 {
-	for (;;) {
-		simd_u32 outside = (simd_u32)(*x > max), next = *x;
+	simd_u32 any;
 
-		if (!perm_any(&outside))
-			return;
-		PERM_SCATTER(p, next);
-		*x = (next & outside) | (*x & ~outside);
-	}
+	do {
+		any = (simd_u32){ 0 };
+		for (unsigned int v = 0; v < PERM_VECTORS; v++) {
+			simd_u32 outside = (simd_u32)(x[v] > max), next = x[v];
+
+			PERM_SCATTER(p, next);
+			x[v] = (next & outside) | (x[v] & ~outside);
+			any |= (simd_u32)(x[v] > max);
+		}
+	} while (perm_any(&any));
 }
 
 static inline __attribute__((always_inline)) void perm_block(const struct perm *p,
@@ -134,8 +141,7 @@ static inline __attribute__((always_inline)) void perm_block(const struct perm *
 		outside |= (simd_u32)(x[v] > max);
 	}
 	if (max != (uint32_t)p->mask && perm_any(&outside))
-		for (unsigned int v = 0; v < PERM_VECTORS; v++)
-			perm_walk(p, &x[v], max);
+		perm_walk(p, x, max);
 	memcpy(out, x, sizeof(x));
 }
 
