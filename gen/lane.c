@@ -97,13 +97,19 @@ static inline bool stopped(const struct lane *l)
 
 /* --- making packets --------------------------------------------------------------------------- */
 
+/* Where the frame of an adopted buffer is, without asking the buffer: pools have no private area. */
+static inline uint8_t *lane_frame(struct rte_mbuf *m)
+{
+	return (uint8_t *)(m + 1) + RTE_PKTMBUF_HEADROOM;
+}
+
 /* A buffer that this lane has not used yet, or that something else was put into. */
 static __rte_noinline void lane_adopt(const struct lane *l, struct rte_mbuf *m)
 {
 	rte_pktmbuf_reset(m);
 	m->data_len = TEMPLATE_LEN;
 	m->pkt_len = TEMPLATE_LEN;
-	memcpy(rte_pktmbuf_mtod(m, void *), l->template->frame, sizeof(l->template->frame));
+	memcpy(lane_frame(m), l->template->frame, sizeof(l->template->frame));
 	*RTE_MBUF_DYNFIELD(m, l->tag_offset, uint32_t *) = l->template->tag;
 }
 
@@ -126,7 +132,7 @@ static inline bool lane_make(struct lane *l, unsigned int n)
 
 		if (unlikely(*RTE_MBUF_DYNFIELD(m, tag_offset, uint32_t *) != tag))
 			lane_adopt(l, m);
-		template_stamp(rte_pktmbuf_mtod(m, uint8_t *), &l->batch, k);
+		template_stamp(lane_frame(m), &l->batch, k);
 	}
 	l->head = 0;
 	l->pending = n;
