@@ -6,6 +6,7 @@
 #include <pcap/pcap.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,24 +14,26 @@
 #include "lib/err.h"
 #include "sink/account.h"
 
+#define CAPTURE_BUFFER (256u * 1024u)
+
 struct source_pcap {
 	struct account *account;
 	bool align;
 	uint64_t shift_ns; /* added to the times of the file, modulo 2^64 */
 };
 
-static volatile sig_atomic_t pcap_stopped;
-static pcap_t *pcap_running; /* set before the handler can need it */
+static volatile sig_atomic_t capture_stopped;
+static pcap_t *capture_running; /* set before the handler can need it */
 
 void source_pcap_stop(void)
 {
-	pcap_stopped = 1;
-	if (pcap_running)
-		pcap_breakloop(pcap_running);
+	capture_stopped = 1;
+	if (capture_running)
+		pcap_breakloop(capture_running);
 }
 
 /* The first probe tells how far the clock of the capture is from the generator's. */
-static void pcap_align(struct source_pcap *s, const u_char *frame, size_t len, uint64_t now_ns)
+static void capture_align(struct source_pcap *s, const u_char *frame, size_t len, uint64_t now_ns)
 {
 	struct decoded d;
 
@@ -42,48 +45,55 @@ static void pcap_align(struct source_pcap *s, const u_char *frame, size_t len, u
 }
 
 /* With nanoseconds asked for, tv_usec holds nanoseconds. */
-static void pcap_frame(u_char *arg, const struct pcap_pkthdr *header, const u_char *frame)
+static void capture_frame(u_char *arg, const struct pcap_pkthdr *header, const u_char *frame)
 {
 	struct source_pcap *s = (struct source_pcap *)(void *)arg;
 	uint64_t now_ns = (uint64_t)header->ts.tv_sec * 1000000000u + (uint64_t)header->ts.tv_usec;
 
 	if (s->align)
-		pcap_align(s, frame, header->caplen, now_ns);
+		capture_align(s, frame, header->caplen, now_ns);
 	account_frame(s->account, frame, header->caplen, now_ns + s->shift_ns);
 }
 
-/* libpcap's own sentence for a missing file lacks what to do, and a directory reads as no sentence
- * at all. */
-static int pcap_check(const char *path, struct err *err)
+/* The file, with a buffer that is worth a system call: by default it would be one block. */
+static int capture_file(const char *path, FILE **out, struct err *err)
 {
 	struct stat st;
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
 
-	if (!strcmp(path, "-"))
-		return 0;
-	if (stat(path, &st))
+	if (!f)
 		return err_set(err, -errno, "cannot read %s: %s", path, strerror(errno));
-	if (S_ISDIR(st.st_mode))
+	if (!fstat(fileno(f), &st) && S_ISDIR(st.st_mode)) {
+		fclose(f);
 		return err_set(err, -EISDIR, "cannot read %s: it is a directory; give a file",
 			       path);
+	}
+	setvbuf(f, NULL, _IOFBF, CAPTURE_BUFFER);
+	__fsetlocking(f, FSETLOCKING_BYCALLER); /* nobody else reads it */
+	*out = f;
 	return 0;
 }
 
-static int pcap_start(const char *path, pcap_t **out, struct err *err)
+static int capture_start(const char *path, pcap_t **out, struct err *err)
 {
 	char text[PCAP_ERRBUF_SIZE] = "";
-	int ret = pcap_check(path, err), link;
+	FILE *f = NULL;
+	int ret = capture_file(path, &f, err), link;
 	pcap_t *p;
 
 	if (ret)
 		return ret;
-	p = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, text);
-	if (!p)
+	p = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
+	if (!p) {
+		if (f != stdin)
+			fclose(f);
 		return err_set(err, -EINVAL, "%s is no capture that can be read: %s", path, text);
+	}
 	link = pcap_datalink(p);
 	if (link != DLT_EN10MB) {
 		err_set(err, -EINVAL,
-			"%s holds no Ethernet frames (its link type is %d): capture "
-			"on an Ethernet interface",
+			"%s holds no Ethernet frames (its link type is %d): capture on an Ethernet "
+			"interface",
 			path, link);
 		pcap_close(p);
 		return -EINVAL;
@@ -100,19 +110,19 @@ int source_pcap_run(struct account *a, const char *path, bool align,
 	int ret;
 
 	*result = (struct source_pcap_result){0};
-	ret = pcap_start(path, &pcap_running, err);
+	ret = capture_start(path, &capture_running, err);
 	if (ret)
 		return ret;
 	result->opened = true;
-	ret = pcap_loop(pcap_running, -1, pcap_frame, (u_char *)&s);
+	ret = pcap_loop(capture_running, -1, capture_frame, (u_char *)&s);
 	account_flush(a);
 	result->frames_pkts = a->counts.frames_pkts - before;
-	if (ret == PCAP_ERROR && !pcap_stopped)
+	if (ret == PCAP_ERROR && !capture_stopped)
 		ret = err_set(err, -EIO, "%s breaks off after %" PRIu64 " packets: %s", path,
-			      result->frames_pkts, pcap_geterr(pcap_running));
+			      result->frames_pkts, pcap_geterr(capture_running));
 	else
 		ret = 0;
-	pcap_close(pcap_running);
-	pcap_running = NULL;
+	pcap_close(capture_running);
+	capture_running = NULL;
 	return ret;
 }
