@@ -4,6 +4,8 @@
 #include "mon/sample.h"
 #include "mon/trace.h"
 
+#define JSON_DROPS_MAX 250 /* rows in a message, which has a limit; the sums are of all rows */
+
 /* Adding to NULL fails and frees the value, so errors carry through to the end. */
 static void json_put(json_t *obj, const char *key, uint64_t value)
 {
@@ -167,15 +169,14 @@ static json_t *json_drop(const struct trace_drop *d)
 	json_object_set_new(obj, "reason", json_string(d->reason));
 	json_object_set_new(obj, "location", json_string(d->location));
 	json_put(obj, "pkts", d->pkts);
-	json_object_set_new(obj, "cause", json_string(cause_name(d->cause)));
-	json_object_set_new(obj, "counted", json_boolean(d->counted));
+	json_object_set_new(obj, "cause", d->counted ? json_string(cause_name(d->cause)) : json_null());
 	return obj;
 }
 
 int json_add_drops(json_t *sample, const struct trace *t, enum cause hide)
 {
-	json_t *rows = json_array(), *sums = json_object();
-	uint64_t pkts[NR_CAUSES] = {}, own = 0;
+	json_t *rows = json_array(), *sums = json_object(), *own_sums = json_object();
+	uint64_t pkts[NR_CAUSES] = {}, own[NR_CAUSES] = {};
 
 	for (unsigned i = 0; i < t->hist.nr; i++) {
 		struct trace_drop d;
@@ -184,12 +185,16 @@ int json_add_drops(json_t *sample, const struct trace *t, enum cause hide)
 		if (d.counted)
 			pkts[d.cause] += d.pkts;
 		else if (!d.iif)
-			own += d.pkts;
-		json_array_append_new(rows, json_drop(&d));
+			own[d.cause] += d.pkts;
+		if (json_array_size(rows) < JSON_DROPS_MAX)
+			json_array_append_new(rows, json_drop(&d));
 	}
-	for (unsigned c = 0; c < NR_CAUSES; c++)
+	for (unsigned c = 0; c < NR_CAUSES; c++) {
 		json_put(sums, cause_name(c), c == hide ? 0 : pkts[c]);
-	json_put(sample, "own_dropped_pkts", own);
+		json_put(own_sums, cause_name(c), own[c]);
+	}
+	json_object_set_new(sample, "own_drops_pkts", own_sums);
+	json_put(sample, "drop_rows", t->hist.nr);
 	json_put(sample, "hist_overflow", t->hist.overflow);
 	if (json_object_set_new(sample, "drops", rows))
 		return -1;
