@@ -93,8 +93,8 @@ static inline __attribute__((always_inline)) bool perm_any(const simd_u32 *outsi
 	typedef uint64_t fold __attribute__((vector_size(64)));
 	fold f = (fold)*outside;
 
-	f |= __builtin_shuffle(f, (fold){ 4, 5, 6, 7, 4, 5, 6, 7 });
-	f |= __builtin_shuffle(f, (fold){ 2, 3, 2, 3, 2, 3, 2, 3 });
+	f |= __builtin_shufflevector(f, f, 4, 5, 6, 7, 4, 5, 6, 7);
+	f |= __builtin_shufflevector(f, f, 2, 3, 2, 3, 2, 3, 2, 3);
 	return (f[0] | f[1]) != 0;
 }
 
