@@ -11,7 +11,8 @@
 
 enum {
 	FLOOD_TICK_US = 50 * 1000,
-	FLOOD_TICK_BUSY_US = 1000, /* where packets come in, or bursts are traced */
+	FLOOD_TICK_TRACE_US = 10 * 1000, /* well within what the rings hold */
+	FLOOD_TICK_RX_US = 1000,
 	FLOOD_CHECK_NS = 100 * 1000 * 1000,
 	FLOOD_MEMORY_MB = 64,
 	FLOOD_MEMORY_LANE_MB = 4,
@@ -131,8 +132,10 @@ int flood_arm(struct flood *f, struct err *err)
 		f->err = *err;
 		return ret;
 	}
-	if (f->port.rx_pool || f->trace.file)
-		tick.tv_usec = FLOOD_TICK_BUSY_US;
+	if (f->trace.file)
+		tick.tv_usec = FLOOD_TICK_TRACE_US;
+	if (f->port.rx_pool)
+		tick.tv_usec = FLOOD_TICK_RX_US;
 	event_add(f->tick, &tick);
 	f->state = FLOOD_ARMED;
 	return 0;

@@ -9,6 +9,8 @@
 
 #include "lib/err.h"
 
+enum { TRACE_BUFFER = 1024 * 1024 }; /* few writes: they too take CPU from the lanes */
+
 int trace_open(struct trace *t, const char *path, struct err *err)
 {
 	t->file = fopen(path, "we");
@@ -18,6 +20,7 @@ int trace_open(struct trace *t, const char *path, struct err *err)
 	t->path = strdup(path);
 	if (!t->path)
 		return err_set(err, -ENOMEM, "no memory for a trace");
+	setvbuf(t->file, NULL, _IOFBF, TRACE_BUFFER);
 	fputs("t_ns,lane,packets\n", t->file);
 	return 0;
 }
@@ -32,6 +35,32 @@ int trace_start(struct trace *t, uint32_t nr_lanes, struct err *err)
 	return 0;
 }
 
+static char *put_number(char *to, uint64_t v)
+{
+	char digits[20];
+	unsigned int n = 0;
+
+	do
+		digits[n++] = (char)('0' + v % 10);
+	while (v /= 10);
+	while (n)
+		*to++ = digits[--n];
+	return to;
+}
+
+/* By hand: at a million records a second printf would take the CPU that the lanes are pacing on. */
+static void put_record(FILE *file, const struct trace_record *rec, uint32_t lane)
+{
+	char line[64], *to = put_number(line, rec->t_ns);
+
+	*to++ = ',';
+	to = put_number(to, lane);
+	*to++ = ',';
+	to = put_number(to, rec->packets);
+	*to++ = '\n';
+	fwrite_unlocked(line, 1, (size_t)(to - line), file);
+}
+
 void trace_drain(struct trace *t)
 {
 	for (uint32_t lane = 0; lane < t->nr_lanes; lane++) {
@@ -39,12 +68,8 @@ void trace_drain(struct trace *t)
 		uint64_t at = atomic_load_explicit(&r->read, memory_order_relaxed);
 		uint64_t end = atomic_load_explicit(&r->written, memory_order_acquire);
 
-		for (; at != end; at++) {
-			const struct trace_record *rec = &r->records[at % TRACE_RECORDS];
-
-			fprintf(t->file, "%" PRIu64 ",%" PRIu32 ",%" PRIu64 "\n", rec->t_ns, lane,
-				rec->packets);
-		}
+		for (; at != end; at++)
+			put_record(t->file, &r->records[at % TRACE_RECORDS], lane);
 		atomic_store_explicit(&r->read, at, memory_order_release);
 	}
 }

@@ -129,7 +129,7 @@ try()
 }
 
 @test "1 Mpps, 2 lanes: the asked rate, and no window over its budget" {
-	try 1000000 2 256 a
+	try 1000000 2 512 a
 }
 
 @test "the checker of windows finds a burst too many, a rate too low, and a hole" {
