@@ -140,7 +140,9 @@ static void agent_on_end(void *arg)
 
 static void agent_on_bad(void *arg, const char *text)
 {
-	agent_event(arg, "error", json_pack("{s:s}", "text", text));
+	struct agent *a = arg;
+
+	port_send(&a->port, wire_error(0, EXIT_USAGE, text), false);
 }
 
 static int agent_open_loop(struct agent *a, const char *path, struct err *err)

@@ -19,6 +19,8 @@
 #include "lib/arp.h"
 #include "lib/err.h"
 
+#define RIG_ANSWER_MS 60000 /* a boot included, on a machine that has other work */
+
 static const uint8_t rig_mac[RIG_WIRES][6] = { { 2, 0, 0, 0, 0, 1 }, { 2, 0, 0, 0, 0, 2 } };
 
 static void rig_die(const char *what)
@@ -315,7 +317,7 @@ void rig_pump(struct rig *r, int ms)
 json_t *rig_call(struct rig *r, const char *method, json_t *params, json_t **error)
 {
 	json_t *msg = wire_request(++r->next_id, method, params), *answer = NULL, *result;
-	uint64_t end = rig_now_ms() + 20000;
+	uint64_t end = rig_now_ms() + RIG_ANSWER_MS;
 	size_t len;
 	char *line = wire_line(msg, &len);
 
@@ -326,7 +328,7 @@ json_t *rig_call(struct rig *r, const char *method, json_t *params, json_t **err
 	while (!answer && rig_now_ms() < end)
 		answer = rig_step(r, 50, r->next_id);
 	if (!answer) {
-		fprintf(stderr, "mon-rig: no answer to %s within 20 s\n", method);
+		fprintf(stderr, "mon-rig: no answer to %s within %d s\n", method, RIG_ANSWER_MS / 1000);
 		rig_kill(r);
 		exit(3);
 	}

@@ -362,7 +362,7 @@ static void scene_quit(void)
 	}
 	rig_pump(&rig, 1200);
 	json_decref(rig_call(&rig, "quit", NULL, NULL));
-	status = rig_wait_end(&rig, 5000);
+	status = rig_wait_end(&rig, 15000);
 	check(status == 0, "quit: the guest powers off under a flood", "status %d", status);
 	kill(flood, SIGKILL);
 }
@@ -376,7 +376,7 @@ static void scene_end(const char *method, const char *name, bool ends, char **ar
 	rig_boot(&rig, argv[1], argv[2], argv[3]);
 	json_decref(rig_call(&rig, "hello", NULL, NULL));
 	json_decref(rig_call(&rig, method, NULL, NULL));
-	status = rig_wait_end(&rig, ends ? 3000 : 200);
+	status = rig_wait_end(&rig, ends ? 10000 : 200);
 	alives = rig.alives;
 	if (ends) {
 		check(status == 0, name, "status %d", status);
