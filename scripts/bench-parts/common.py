@@ -50,9 +50,12 @@ class Row:
     def ratio(self):
         if self.figure is not None:
             return self.figure
-        ours = self.ours.median()
-        theirs = self.peer.median() if self.peer else 1
-        return ours / theirs if ours and theirs else None
+        if not self.peer:
+            return self.ours.median()
+        # Of each round, because a machine that others use, too, changes its speed between rounds.
+        ratios = [a["value"] / b["value"] for a, b in zip(self.ours.samples, self.peer.samples)
+                  if b["value"]]
+        return statistics.median(ratios) if ratios else None
 
     def met(self):
         ratio = self.ratio()
