@@ -65,6 +65,7 @@ static int agent_arm(struct agent *a, const json_t *params, json_t **result, str
 	(void)params;
 	sampler_reset(&a->sampler);
 	nevents_close(&a->events);
+	a->events = (struct nevents){ .fd = -1 };
 	if (a->trace.usable)
 		ret = trace_arm(&a->trace, err);
 	if (!ret && a->want_events)

@@ -54,13 +54,13 @@ static const struct cause_row cause_rows[] = {
 	/* core/neighbour.c neigh_blackhole: output of an entry that is being taken down */
 	{ "NOT_SPECIFIED", "neigh_blackhole", CAUSE_NEIGH_FAILED },
 
-	/* ipv4/route.c ip_error: no route in either direction, unreachable and prohibit routes */
+	/* ipv4/route.c ip_error: input without route, or to unreachable, prohibit and blackhole routes */
 	{ "IP_INNOROUTES", NULL, CAUSE_NO_ROUTE },
 	{ "IP_INADDRERRORS", NULL, CAUSE_NO_ROUTE },
 	{ "NOT_SPECIFIED", "ip_error", CAUSE_NO_ROUTE },
 	/* ipv4/ip_output.c __ip_queue_xmit */
 	{ "IP_OUTNOROUTES", NULL, CAUSE_NO_ROUTE },
-	/* core/dst.c dst_discard_out, called by dst_discard: blackhole routes */
+	/* core/dst.c dst_discard_out, called by dst_discard: output to blackhole routes */
 	{ "NOT_SPECIFIED", "dst_discard", CAUSE_NO_ROUTE },
 	{ "NOT_SPECIFIED", "dst_discard_out", CAUSE_NO_ROUTE },
 
@@ -104,6 +104,9 @@ static const struct cause_row cause_rows[] = {
 
 	/* core/dev.c enqueue_to_backlog: netdev_max_backlog reached, or the flow limit */
 	{ "CPU_BACKLOG", NULL, CAUSE_SOFTNET },
+	/* there too, and core/dev.c flush_backlog: what waited for a device that went down */
+	{ NULL, "enqueue_to_backlog", CAUSE_SOFTNET },
+	{ NULL, "flush_backlog", CAUSE_SOFTNET },
 
 	/* drivers with a ring that tell so: tun, veth's users */
 	{ "FULL_RING", NULL, CAUSE_PORT_FULL },
