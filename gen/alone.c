@@ -121,11 +121,11 @@ static int alone_loop(struct alone *a, const struct options *o, int *code)
 	*code = EXIT_RIG;
 	ret = results_open(o->json, &a->json, a->err);
 	if (!ret)
+		ret = alone_events(a, f->base); /* first, so that a signal finds all of it */
+	if (!ret)
 		ret = flood_arm(f, a->err);
 	if (ret == -EINVAL)
 		*code = EXIT_USAGE;
-	if (!ret)
-		ret = alone_events(a, f->base);
 	if (ret)
 		return ret;
 	announce(&f->plan, &f->port_name);

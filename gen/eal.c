@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -125,36 +124,6 @@ static void silence_end(struct silence *s, char said[EAL_LINE])
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-/*
- * DPDK makes a run-time directory even if it will put nothing there, and never removes it. So it is
- * given an empty directory of its own, which is removed as soon as DPDK is up.
- */
-static int runtime_dir_make(char dir[static 64], struct err *err)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	if (!tmp || strlen(tmp) > 30)
-		tmp = "/tmp";
-	snprintf(dir, 64, "%s/dststorm-gen-XXXXXX", tmp);
-	if (!mkdtemp(dir))
-		return err_set(err, -errno, "cannot make a directory in %s: %s; set TMPDIR", tmp,
-			       strerror(errno));
-	setenv("RUNTIME_DIRECTORY", dir, 1);
-	return 0;
-}
-
-static void runtime_dir_remove(const char *dir)
-{
-	static const char *const below[] = { "/dpdk/gen", "/dpdk", "" };
-	char path[128];
-
-	for (size_t i = 0; i < sizeof(below) / sizeof(*below); i++) {
-		snprintf(path, sizeof(path), "%s%s", dir, below[i]);
-		rmdir(path);
-	}
-	unsetenv("RUNTIME_DIRECTORY");
-}
-
 /* DPDK's one core may run wherever this process may, instead of being pinned. */
 static void lcores_text(char *out, size_t size)
 {
@@ -233,7 +202,6 @@ int eal_start(const struct eal_options *o, struct err *err)
 				     (char[]){ "--no-shconf" }, (char[]){ "--no-telemetry" },
 				     (char[]){ "--no-pci" }, (char[]){ "--file-prefix=gen" } };
 	int argc = 6, ret;
-	char dir[64];
 
 	if (!gives(o->args, memory)) {
 		snprintf(size, sizeof(size), "-m%u", o->memory_mb);
@@ -247,12 +215,15 @@ int eal_start(const struct eal_options *o, struct err *err)
 	if (argc < 0)
 		return argc;
 	ret = log_open(err);
-	if (!ret)
-		ret = runtime_dir_make(dir, err);
 	if (ret)
 		return ret;
+	/*
+	 * DPDK would make a run-time directory, put nothing into it, and never remove it. Where it
+	 * cannot, with --no-shconf, it goes on without.
+	 */
+	setenv("RUNTIME_DIRECTORY", "/dev/null", 1);
 	ret = start(o, argc, argv, err);
-	runtime_dir_remove(dir);
+	unsetenv("RUNTIME_DIRECTORY");
 	eal.started = !ret;
 	return ret;
 }

@@ -5,7 +5,8 @@
  *	gen-peer SOCKET MS [ADDRESS...]
  *
  * For MS milliseconds it takes in what comes, and asks by ARP for the addresses every 100 ms, from
- * 198.18.0.1; each second of them it also sends an ICMP "host unreachable". Then it prints
+ * 198.18.0.1; each second of them it also sends an ICMP "host unreachable". It prints "receiving" at
+ * the first probe, and in the end
  * {"probes":N,"answers":N,"asked":N,"icmp":N,"wrong":N}; wrong: answers whose MAC is not 02:d5 and
  * the address, or frames that are neither probes nor answers.
  */
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <rte_bus_vdev.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -77,9 +79,12 @@ static void look_at(const uint8_t *f, unsigned int len)
 {
 	static const uint8_t prefix[2] = { 2, 0xd5 };
 
-	if (len == 60 && f[12] == 8 && f[13] == 0 && f[42] == 0xd5 && f[43] == 0x7a)
-		probes++;
-	else if (len == 60 && f[12] == 8 && f[13] == 6 && f[21] == 2 && !memcmp(f, mac, 6) &&
+	if (len == 60 && f[12] == 8 && f[13] == 0 && f[42] == 0xd5 && f[43] == 0x7a) {
+		if (!probes++) {
+			puts("receiving");
+			fflush(stdout);
+		}
+	} else if (len == 60 && f[12] == 8 && f[13] == 6 && f[21] == 2 && !memcmp(f, mac, 6) &&
 		 !memcmp(f + 22, prefix, 2) && !memcmp(f + 24, f + 28, 4) && !memcmp(f + 6, f + 22, 6))
 		answers++;
 	else
@@ -111,23 +116,29 @@ static void run(long long ms, char **addresses)
 	}
 }
 
-int main(int argc, char **argv)
+/* The driver comes up as soon as it is made, so all else is ready before. */
+static int open_port(const char *path)
 {
 	struct rte_eth_conf conf = { 0 };
-	char vdev[256];
+	char args[256];
+
+	pool = rte_pktmbuf_pool_create("peer", 4095, 64, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
+	snprintf(args, sizeof(args), "path=%s,queues=1", path);
+	return !pool || rte_vdev_init("net_virtio_user0", args) || rte_eth_dev_configure(0, 1, 1, &conf) ||
+	       rte_eth_rx_queue_setup(0, 0, 256, 0, NULL, pool) ||
+	       rte_eth_tx_queue_setup(0, 0, 256, 0, NULL) || rte_eth_dev_start(0);
+}
+
+int main(int argc, char **argv)
+{
 	char *args[] = { argv[0], "--no-huge", "--no-shconf", "--no-telemetry", "--no-pci", "-m", "64",
-			 "-l", "0", "--file-prefix", "gen-peer", "--log-level", "1", "--vdev", vdev };
+			 "-l", "0", "--file-prefix", "gen-peer", "--log-level", "1" };
 
 	if (argc < 3)
 		return 2;
 	signal(SIGPIPE, SIG_IGN); /* gen may hang up first */
-	snprintf(vdev, sizeof(vdev), "net_virtio_user0,path=%s,queues=1", argv[1]);
-	if (rte_eal_init(sizeof(args) / sizeof(*args), args) < 0)
-		return 1;
-	pool = rte_pktmbuf_pool_create("peer", 4095, 64, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
-	if (!pool || rte_eth_dev_configure(0, 1, 1, &conf) ||
-	    rte_eth_rx_queue_setup(0, 0, 256, 0, NULL, pool) ||
-	    rte_eth_tx_queue_setup(0, 0, 256, 0, NULL) || rte_eth_dev_start(0))
+	setenv("RUNTIME_DIRECTORY", "/dev/null", 1); /* nothing to be left behind */
+	if (rte_eal_init(sizeof(args) / sizeof(*args), args) < 0 || open_port(argv[1]))
 		return 1;
 	run(atoll(argv[2]), argv + 3);
 	printf("{\"probes\":%lu,\"answers\":%lu,\"asked\":%lu,\"icmp\":%lu,\"wrong\":%lu}\n", probes,

@@ -17,7 +17,7 @@ setup_file()
 	# shellcheck disable=SC2046 # flags
 	gcc -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror \
 		$(pkg-config --cflags libdpdk | sed 's/-I/-isystem /g') -o "$BATS_FILE_TMPDIR/peer" \
-		tests/e2e/gen-peer.c $(pkg-config --libs libdpdk)
+		tests/e2e/gen-peer.c $(pkg-config --libs libdpdk) -lrte_bus_vdev
 }
 
 setup()
@@ -258,9 +258,9 @@ dry()
 # --- vhost ---------------------------------------------------------------------------------------
 
 @test "vhost: all arrives, ARP for the sources is answered and for no one else" {
-	gen_start --port vhost:v.sock --dst 198.19.0.0/16 --rate 5k --duration 2 --src 198.18.0.2-198.18.0.9
+	gen_start --port vhost:v.sock --dst 198.19.0.0/16 --rate 10k --duration 1 --src 198.18.0.2-198.18.0.9
 	wait_for test -S v.sock
-	"$BATS_FILE_TMPDIR/peer" v.sock 4000 198.18.0.2 198.18.0.9 198.18.0.77 >peer
+	"$BATS_FILE_TMPDIR/peer" v.sock 2500 198.18.0.2 198.18.0.9 198.18.0.77 >peer
 	gen_wait
 	cat out err peer
 	[ "$status" -eq 0 ]
@@ -268,28 +268,27 @@ dry()
 	[ "$(field probes peer)" -eq 10000 ]
 	[ "$(field wrong peer)" -eq 0 ]
 	[ "$(field arp_replies)" -eq "$(field answers peer)" ]
-	[ "$(field answers peer)" -gt 10 ]
+	[ "$(field answers peer)" -gt 4 ]
 	[ $(($(field arp_requests) * 2)) -eq $(($(field arp_replies) * 3)) ]
-	[ "$(field icmp_rx)" -gt 5 ]
+	[ "$(field icmp_rx)" -gt 2 ]
 	[ ! -e v.sock ]
 }
 
 @test "vhost: when the peer is killed, gen ends within 2 s and keeps what it counted" {
 	gen_start --port vhost:v.sock --dst 198.19.0.0/16 --rate 5k --duration 30
 	wait_for test -S v.sock
-	"$BATS_FILE_TMPDIR/peer" v.sock 30000 >/dev/null 3>&- & peer=$!
+	"$BATS_FILE_TMPDIR/peer" v.sock 30000 >peer 3>&- & peer=$!
 	started+=("$peer")
-	wait_for grep -q packets err
-	sleep 2
+	wait_for grep -q receiving peer
+	sleep 0.5
 	kill -9 "$peer"
 	begin=$(date +%s%N)
 	gen_wait
 	[ $(($(date +%s%N) - begin)) -lt 2000000000 ]
 	[ "$status" -eq 3 ]
-	[ "$(field sent_pkts)" -gt 1000 ]
+	[ "$(field sent_pkts)" -gt 500 ]
 	[ $(($(field sent_pkts) + $(field unsent_pkts))) -eq 150000 ]
 	grep -q 'peer of vhost:v.sock has gone' err
-	rm -rf rt # the peer's
 	nothing_left
 }
 
@@ -356,6 +355,18 @@ control()
 	grep -q 'configure in state configured' answers
 }
 
+@test "control: a guest with fewer queues than there are lanes is told from no guest" {
+	gen_start --control c.sock --port vhost:v.sock
+	control "${configure/streams.0.rate_pps=5k/gen.lanes=2}" "${arm/300/3000}" "$quit" & client=$!
+	wait_for test -S v.sock
+	"$BATS_FILE_TMPDIR/peer" v.sock 9000 3>&- >/dev/null & started+=($!)
+	wait $client
+	gen_wait
+	[ "$status" -eq 0 ]
+	grep -q '"error":{"code":3,"text":"waited in vain for the guest to turn on 2 queues, of which 1 are on' answers
+	nothing_left
+}
+
 @test "control: arm waits for the guest no longer than it was told" {
 	gen_start --control c.sock --port vhost:v.sock
 	control "$configure" "$arm" "$start" "$quit"
@@ -367,12 +378,12 @@ control()
 
 @test "control: the controller is killed: lanes stop, statistics are kept, exit 3" {
 	gen_start --control c.sock --port null: --json stats.json
-	control "${configure/duration_s: 1/duration_s: 30}" "$arm" "$start" 'ping 1000'
+	control "${configure/duration_s: 1/duration_s: 30}" "$arm" "$start" 'ping 500'
 	begin=$(date +%s%N)
 	gen_wait
 	[ $(($(date +%s%N) - begin)) -lt 2000000000 ]
 	[ "$status" -eq 3 ]
-	[ "$(field sent_pkts stats.json)" -gt 1000 ]
+	[ "$(field sent_pkts stats.json)" -gt 500 ]
 	[ "$(field intended_pkts stats.json)" -eq 75000 ]
 	[ "$(wc -l <err)" -eq 1 ]
 	nothing_left
