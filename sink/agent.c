@@ -94,6 +94,8 @@ static int agent_messages(struct agent *a)
 			json_decref(message);
 		} else {
 			agent_send(a, wire_error(0, EXIT_USAGE, err.text));
+			if (ret == -EMSGSIZE)
+				agent_gone(a, "the controller sent a line without end");
 		}
 		if (a->end || a->quitting)
 			return -1;

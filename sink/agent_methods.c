@@ -261,6 +261,9 @@ static int finish_flow(struct agent *a, json_t *o, struct err *err)
 		return err_set(err, -EINVAL, "lanes must be an array of at most 256 numbers");
 	json_array_foreach(lanes, i, item)
 	{
+		/* As in the generator's statistics, or bare. */
+		if (json_is_object(item))
+			item = json_object_get(item, "sent_pkts");
 		if (!json_is_integer(item) || json_integer_value(item) < 0)
 			return err_set(err, -EINVAL, "lanes must be an array of numbers");
 		pkts[nr++] = (uint64_t)json_integer_value(item);

@@ -37,9 +37,9 @@ int track_sent(struct track *t, uint32_t stream, uint32_t shard, const uint64_t 
 }
 
 /* The flows of a track with a schedule, one after the other. */
-#define each_flow(t, f)                                                                            \
-	for (uint32_t i_ = 0; i_ < (t)->nr_streams; i_++)                                          \
-		for (struct track_flow *f = (t)->streams[i_].flows;                                \
+#define each_flow(t, f)                                             \
+	for (uint32_t i_ = 0; i_ < (t)->nr_streams; i_++)           \
+		for (struct track_flow *f = (t)->streams[i_].flows; \
 		     f < (t)->streams[i_].flows + (t)->streams[i_].nr_shards; f++)
 
 void track_sent_all(struct track *t)

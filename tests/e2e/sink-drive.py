@@ -24,8 +24,15 @@ def connect(path):
     sys.exit(f"nobody listens at {path}")
 
 
+def receive(lines):
+    try:
+        return lines.readline()
+    except OSError:
+        return ""
+
+
 def answer(lines, name, want):
-    for line in lines:
+    while line := receive(lines):
         message = json.loads(line)
         assert message["v"] == 1, line
         if "event" in message:
@@ -45,7 +52,7 @@ def main():
         if name == "sleep":
             time.sleep(float(rest))
         elif name == "listen":
-            print(name, lines.readline(), end="")
+            print(name, receive(lines), end="")
         elif name == "raw":
             s.sendall(rest.encode() + b"\n")
             answer(lines, name, 0)

@@ -129,15 +129,35 @@ ends()
 	[ "$status" -eq "$2" ]
 }
 
-# peer PCAP SECONDS: a virtio port that sends PCAP into ./v and keeps what it gets in ./got.
+# peer PCAP: a virtio port that sends PCAP into ./v and keeps what it gets in ./got. Returns when it
+# forwards; the sink has what it sent within a second.
 peer()
 {
 	mkdir -p rt
-	(sleep "$2"; echo quit) | RUNTIME_DIRECTORY=$PWD/rt timeout 20 dpdk-testpmd --no-huge -m 128 \
+	rm -f quit
+	mkfifo quit
+	RUNTIME_DIRECTORY=$PWD/rt timeout 60 stdbuf -oL dpdk-testpmd --no-huge -m 128 \
 		--no-telemetry --no-pci --file-prefix=peer --lcores '0@0,1@0' \
 		--vdev "net_virtio_user0,path=$PWD/v,queues=1" \
 		--vdev "net_pcap0,rx_pcap=$1,tx_pcap=got" -- --forward-mode=io --auto-start \
-		--no-lsc-interrupt --no-flush-rx --total-num-mbufs=2048 >peer.log 2>&1 || : # it ends by itself when the sink does
+		--no-lsc-interrupt --no-flush-rx --total-num-mbufs=2048 <quit >peer.log 2>&1 3>&- &
+	peer=$!
+	pids+=("$peer")
+	exec 8>quit
+	for _ in $(seq 400); do
+		grep -q 'packets/burst' peer.log && break
+		sleep 0.05
+	done
+	grep -q 'packets/burst' peer.log
+	sleep 1
+}
+
+peer_ends()
+{
+	echo >&8 || : # an empty line is "quit" enough
+	exec 8>&-
+	wait "$peer" || : # it ends by itself when the sink does
+	rm -rf rt quit
 }
 
 # --- captures --------------------------------------------------------------------------------------
@@ -272,6 +292,22 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	EOF
 }
 
+@test "the fields of the statistics are those of the protocol" {
+	scenario s.yaml 10000 100 sequential
+	"$mkpcap" packets=100 rate=10000 >c.pcap 2>/dev/null
+	"$sink" --source pcap:c.pcap s.yaml >got.json
+	grep '^\*\*sink statistics' "$here/docs/protocol.md" >doc
+	python3 - <<-'EOF'
+		import json, re
+		got = json.load(open("got.json"))
+		doc = set(re.findall(r"[a-z][a-z0-9_]*", " ".join(re.findall(r"`([^`]*)`", open("doc").read()))))
+		names = set(got) - {"v"}
+		for key in ("delay_ns", "first_delivery_ns", "gap_ns"):
+		    names |= set(got[key])
+		assert names == doc - {"finish", "same"}, names ^ doc
+	EOF
+}
+
 # --- bad input -------------------------------------------------------------------------------------
 @test "bad command lines and files: one line, exit 2, nothing left" {
 	scenario s.yaml 10000 5000 sequential
@@ -384,7 +420,8 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	pids+=($!)
 	wait_for v
 	[ "$(stat -c %a v)" = 600 ]
-	peer c.pcap 1.5
+	peer c.pcap
+	peer_ends
 	kill -TERM "${pids[0]}"
 	ends "${pids[0]}" 0
 	cat err
@@ -394,7 +431,6 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	[ "$(field got.json arp_replies)" -eq "$(field got.json arp_requests)" ]
 	[ "$(tcpdump -nr got arp 2>/dev/null | grep -c 'Reply 198.19.0.2 is-at 02:d5:c6:13:00:02')" -eq \
 		"$(field got.json arp_requests)" ]
-	rm -rf rt
 	[ "$(find . | sort | tr '\n' ' ')" = ". ./c.pcap ./err ./got ./got.json ./peer.log ./s.yaml ./want ./want2 " ]
 }
 
@@ -405,7 +441,8 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	"$sink" --source "vhost:$PWD/v" s.yaml --json got.json &
 	pids+=($!)
 	wait_for v
-	peer c.pcap 1.5
+	peer c.pcap
+	peer_ends
 	kill -TERM "${pids[0]}"
 	ends "${pids[0]}" 0
 	[ "$(field got.json arp_requests)" -eq 10 ]
@@ -468,13 +505,13 @@ print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "se
 	mkdir h
 	good=$(params s.yaml h)
 	controlled --json got.json
-	(sleep 1; peer c.pcap 1.5) &
+	peer c.pcap
 	drive hello ping "configure $good" 'arm {"timeout_ms": 30000}' \
-		'start {"at_ns": 1000000000}' 'sleep 1.2' stats stop 'finish {"sent_pkts": 150}' stats \
+		'start {"at_ns": 1000000000}' 'sleep 1.2' stats stop 'finish {"lanes": [{"sent_pkts": 75}, 75]}' stats \
 		quit >log
-	wait $!
 	cat log
 	ends "$pid" 0
+	peer_ends
 	[ ! -s err ]
 	grep -q '^hello {"role": "sink", "version": ".*", "pid": '"$pid}" log
 	grep -qx 'arm {"link": true}' log
@@ -536,16 +573,16 @@ print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "se
 	"$mkpcap" packets=150 rate=10000 >c.pcap 2>/dev/null
 	good=$(params s.yaml)
 	controlled --json got.json --hist-dir .
-	(sleep 0.5; peer c.pcap 3) &
-	drive "configure $good" arm start 'sleep 0.7'
+	peer c.pcap
+	drive "configure $good" arm start 'sleep 0.5'
 	ends "$pid" 3
+	peer_ends
 	one_line err
 	grep -q 'controller is gone' err
 	[ "$(field got.json state)" = failed ]
 	[ "$(field got.json rx_pkts)" -eq 150 ]
 	[ -e delay.hlog ]
 	[ ! -e c ] && [ ! -e v ]
-	wait
 }
 
 @test "control: a silent controller is gone, too; so is one that never came" {
@@ -553,18 +590,27 @@ print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "se
 	"$mkpcap" packets=10 rate=10000 >c.pcap 2>/dev/null
 	good=$(params s.yaml)
 	controlled --json got.json
-	(sleep 0.5; peer c.pcap 4) &
+	peer c.pcap
 	drive "configure $good" arm start 'sleep 4' >log
 	ends "$pid" 3
+	peer_ends
 	one_line err
 	grep -q 'silent for 2 s' err
 	[ "$(field got.json rx_pkts)" -eq 10 ]
-	wait
 	controlled
 	ends "$pid" 3 15
 	one_line err
 	grep -q 'no controller came' err
 	[ ! -e c ] && [ ! -e v ]
+}
+
+@test "control: a line without end" {
+	controlled
+	head -c 70000 /dev/zero | tr '\0' x >long
+	drive 'raw {}' "raw $(cat long)" >log
+	cut -c 1-100 log
+	ends "$pid" 3
+	one_line err
 }
 
 @test "control: SIGTERM at any time ends cleanly" {
