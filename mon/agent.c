@@ -30,7 +30,7 @@ static void agent_warn(struct agent *a, const char *text)
  */
 static void agent_resync(struct agent *a)
 {
-	static const int families[] = { AF_INET, AF_INET6 };
+	static const int families[] = {AF_INET, AF_INET6};
 	struct rtnl_neighs seen[2] = {};
 	struct neightbl tbl[2] = {};
 	struct err err;
@@ -45,11 +45,11 @@ static void agent_resync(struct agent *a)
 	nevents_synced(&a->events);
 	agent_event(a, "overrun",
 		    json_pack("{s:I,s:I,s:I,s:{s:I,s:I},s:{s:I,s:I}}", "t_ns",
-			      (json_int_t)sample_now_ns(), "overruns", (json_int_t)a->events.overruns,
-			      "lost", (json_int_t)a->events.lost, "ipv4", "entries",
-			      (json_int_t)tbl[0].entries, "dumped", (json_int_t)seen[0].distinct, "ipv6",
-			      "entries", (json_int_t)tbl[1].entries, "dumped",
-			      (json_int_t)seen[1].distinct));
+			      (json_int_t)sample_now_ns(), "overruns",
+			      (json_int_t)a->events.overruns, "lost", (json_int_t)a->events.lost,
+			      "ipv4", "entries", (json_int_t)tbl[0].entries, "dumped",
+			      (json_int_t)seen[0].distinct, "ipv6", "entries",
+			      (json_int_t)tbl[1].entries, "dumped", (json_int_t)seen[1].distinct));
 }
 
 static void agent_drain_events(struct agent *a)
@@ -74,9 +74,10 @@ int agent_sample(struct agent *a, bool full, json_t **out, struct err *err)
 		json_add_drops(*out, &a->trace, a->hide_cause);
 	agent_drain_events(a);
 	json_object_set_new(*out, "events",
-			    json_pack("{s:b,s:I,s:I,s:I,s:I}", "listening", a->events.fd >= 0, "new",
-				      (json_int_t)a->events.fresh, "del", (json_int_t)a->events.gone,
-				      "overruns", (json_int_t)a->events.overruns, "lost",
+			    json_pack("{s:b,s:I,s:I,s:I,s:I}", "listening", a->events.fd >= 0,
+				      "new", (json_int_t)a->events.fresh, "del",
+				      (json_int_t)a->events.gone, "overruns",
+				      (json_int_t)a->events.overruns, "lost",
 				      (json_int_t)a->events.lost));
 	json_object_set_new(*out, "state", json_string(agent_state_name(a->state)));
 	return *out ? 0 : err_set(err, -ENOMEM, "no memory for a sample");
@@ -88,8 +89,9 @@ static void agent_alive(struct agent *a)
 
 	sampler_forwarded(&a->sampler, &forwarded, NULL);
 	agent_event(a, "alive",
-		    json_pack("{s:I,s:I,s:s}", "t_ns", (json_int_t)sample_now_ns(), "forwarded_pkts",
-			      (json_int_t)forwarded, "state", agent_state_name(a->state)));
+		    json_pack("{s:I,s:I,s:s}", "t_ns", (json_int_t)sample_now_ns(),
+			      "forwarded_pkts", (json_int_t)forwarded, "state",
+			      agent_state_name(a->state)));
 }
 
 static void agent_on_second(evutil_socket_t fd, short what, void *arg)
@@ -108,7 +110,8 @@ static void agent_on_second(evutil_socket_t fd, short what, void *arg)
 		agent_event(a, "error", json_pack("{s:s}", "text", err.text));
 	else
 		agent_event(a, "sample", sample);
-	/* Not while it still overflows: the dump would be one more load, and out of date at once. */
+	/* Not while it still overflows: the dump would be one more load, and out of date at once.
+	 */
 	if (a->events.unsynced && a->events.overruns == overruns)
 		agent_resync(a);
 }
@@ -147,8 +150,8 @@ static void agent_on_bad(void *arg, const char *text)
 
 static int agent_open_loop(struct agent *a, const char *path, struct err *err)
 {
-	static const int sigs[] = { SIGCHLD, SIGTERM, SIGINT };
-	struct timeval second = { .tv_sec = 1 }, drain = { .tv_usec = AGENT_DRAIN_MS * 1000 };
+	static const int sigs[] = {SIGCHLD, SIGTERM, SIGINT};
+	struct timeval second = {.tv_sec = 1}, drain = {.tv_usec = AGENT_DRAIN_MS * 1000};
 
 	a->base = event_base_new();
 	if (!a->base)
@@ -217,7 +220,7 @@ int agent_run(struct agent *a, struct err *err)
 
 int agent_close(struct agent *a, struct err *err)
 {
-	struct event *events[] = { a->second, a->drain, a->signals[0], a->signals[1], a->signals[2] };
+	struct event *events[] = {a->second, a->drain, a->signals[0], a->signals[1], a->signals[2]};
 	int ret = a->undo.log ? undo_all(&a->undo, &a->sampler.rtnl, err) : 0;
 
 	trace_close(&a->trace);

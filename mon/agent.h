@@ -19,7 +19,14 @@
 
 struct err;
 
-enum agent_state { AGENT_IDLE, AGENT_CONFIGURED, AGENT_ARMED, AGENT_RUNNING, AGENT_DRAINING, AGENT_DONE };
+enum agent_state {
+	AGENT_IDLE,
+	AGENT_CONFIGURED,
+	AGENT_ARMED,
+	AGENT_RUNNING,
+	AGENT_DRAINING,
+	AGENT_DONE
+};
 
 struct agent {
 	struct event_base *base;
@@ -42,12 +49,17 @@ struct agent {
 	enum cause hide_cause;
 	json_t *baseline;
 
-	enum { AGENT_STAYS, AGENT_QUITS, AGENT_PANICS, AGENT_HANGS } then; /* after the answer is out */
+	enum {
+		AGENT_STAYS,
+		AGENT_QUITS,
+		AGENT_PANICS,
+		AGENT_HANGS
+	} then; /* after the answer is out */
 	bool lost; /* the loop cannot go on: main tells why */
 };
 
 struct agent_options {
-	const char *port;  /* NULL: stdin and stdout */
+	const char *port; /* NULL: stdin and stdout */
 	const char *state; /* file for what has to be put back; NULL: none */
 	const char *version;
 	bool test_hooks;

@@ -16,8 +16,8 @@ static int configure_mac(uint8_t mac[6], const char *text, struct err *err)
 	unsigned b[6];
 	char rest;
 
-	if (!text || sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5],
-			    &rest) != 6)
+	if (!text || sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3], &b[4],
+			    &b[5], &rest) != 6)
 		return err_set(err, -EINVAL, "an interface needs a \"mac\" like 02:00:00:00:00:01");
 	for (unsigned i = 0; i < 6; i++)
 		mac[i] = (uint8_t)b[i];
@@ -25,12 +25,13 @@ static int configure_mac(uint8_t mac[6], const char *text, struct err *err)
 }
 
 /*
- * Autoconfiguration would add addresses, routes and packets that nobody asked for. Duplicate address
- * detection and link-local addresses stay as on any host. Kernels without IPv6 lack these keys.
+ * Autoconfiguration would add addresses, routes and packets that nobody asked for. Duplicate
+ * address detection and link-local addresses stay as on any host. Kernels without IPv6 lack these
+ * keys.
  */
 static int configure_quiet(struct agent *a, const char *ifname, struct err *err)
 {
-	static const char *const names[] = { "accept_ra", "autoconf", "router_solicitations" };
+	static const char *const names[] = {"accept_ra", "autoconf", "router_solicitations"};
 
 	for (unsigned i = 0; i < 3; i++) {
 		char key[96], path[SYSCTL_PATH_MAX];
@@ -47,7 +48,8 @@ static int configure_quiet(struct agent *a, const char *ifname, struct err *err)
 	return 0;
 }
 
-static int configure_address(struct agent *a, const struct rtnl_link *l, const char *text, struct err *err)
+static int configure_address(struct agent *a, const struct rtnl_link *l, const char *text,
+			     struct err *err)
 {
 	struct rtnl_addr addr;
 	int ret = rtnl_addr_parse(&addr, text, err);
@@ -87,8 +89,10 @@ static int configure_if(struct agent *a, const json_t *one, struct err *err)
 	if (!ret)
 		ret = rtnl_has_default_route(&a->sampler.rtnl, l->index, err);
 	if (ret > 0)
-		ret = err_set(err, -EINVAL, "%s carries a default route: a flood there would cut this host off; "
-			      "use another interface", l->name);
+		ret = err_set(err, -EINVAL,
+			      "%s carries a default route: a flood there would cut this host off; "
+			      "use another interface",
+			      l->name);
 	if (!ret)
 		ret = configure_quiet(a, l->name, err);
 	if (!ret)
@@ -127,7 +131,8 @@ static int configure_sysctl(struct agent *a, const json_t *pair, struct err *err
 	char number[32];
 
 	if (!key || !(json_is_string(value) || json_is_integer(value)))
-		return err_set(err, -EINVAL, "a sysctl is a pair of a name and a string or a whole number");
+		return err_set(err, -EINVAL,
+			       "a sysctl is a pair of a name and a string or a whole number");
 	if (json_is_string(value))
 		return sysctl_set(&a->undo, key, json_string_value(value), err);
 	snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(value));
@@ -164,7 +169,8 @@ static int configure_options(struct agent *a, const json_t *params, struct err *
 		return err_set(err, -EINVAL, "there is no cause \"%.40s\" to hide", hide);
 	if ((events && !json_is_boolean(events)) ||
 	    (rcvbuf && (!json_is_integer(rcvbuf) || a->events_rcvbuf < 0)))
-		return err_set(err, -EINVAL, "neigh_events is true or false, neigh_rcvbuf_bytes a number");
+		return err_set(err, -EINVAL,
+			       "neigh_events is true or false, neigh_rcvbuf_bytes a number");
 	return 0;
 }
 
@@ -173,8 +179,9 @@ static json_t *configure_result(const struct agent *a)
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < a->sampler.nr_ifs; i++)
-		json_array_append_new(list, json_pack("{s:s,s:s,s:i}", "name", a->sampler.if_label[i], "ifname",
-						      a->links[i].name, "ifindex", a->links[i].index));
+		json_array_append_new(
+			list, json_pack("{s:s,s:s,s:i}", "name", a->sampler.if_label[i], "ifname",
+					a->links[i].name, "ifindex", a->links[i].index));
 	return json_pack("{s:o}", "interfaces", list);
 }
 

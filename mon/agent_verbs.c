@@ -29,8 +29,9 @@ void agent_links_down(struct agent *a)
 
 static json_t *agent_capabilities(const struct agent *a)
 {
-	json_t *c = json_pack("{s:b,s:b,s:b,s:b}", "drops", a->trace.usable, "drop_origin", a->trace.origin,
-			      "settings", geteuid() == 0, "test_hooks", a->test_hooks);
+	json_t *c =
+		json_pack("{s:b,s:b,s:b,s:b}", "drops", a->trace.usable, "drop_origin",
+			  a->trace.origin, "settings", geteuid() == 0, "test_hooks", a->test_hooks);
 
 	if (a->trace_why[0])
 		json_object_set_new(c, "drops_why", json_string(a->trace_why));
@@ -46,12 +47,12 @@ static int agent_hello(struct agent *a, const json_t *params, json_t **result, s
 	uname(&u);
 	if (!file_read(&cmdline, "/proc/cmdline", err))
 		cmdline.text[strcspn(cmdline.text, "\n")] = '\0';
-	*result = json_pack("{s:s,s:s,s:i,s:s,s:s,s:s,s:i,s:I,s:i,s:s}", "role", "mon", "version", a->version,
-			    "pid", (int)getpid(), "kernel", u.release, "kernel_build", u.version, "cmdline",
-			    cmdline.text ? cmdline.text : "", "cpus", (int)sysconf(_SC_NPROCESSORS_ONLN),
-			    "memory_bytes",
-			    (json_int_t)sysconf(_SC_PHYS_PAGES) * (json_int_t)sysconf(_SC_PAGESIZE), "restored",
-			    a->restored, "state", agent_states[a->state]);
+	*result = json_pack("{s:s,s:s,s:i,s:s,s:s,s:s,s:i,s:I,s:i,s:s}", "role", "mon", "version",
+			    a->version, "pid", (int)getpid(), "kernel", u.release, "kernel_build",
+			    u.version, "cmdline", cmdline.text ? cmdline.text : "", "cpus",
+			    (int)sysconf(_SC_NPROCESSORS_ONLN), "memory_bytes",
+			    (json_int_t)sysconf(_SC_PHYS_PAGES) * (json_int_t)sysconf(_SC_PAGESIZE),
+			    "restored", a->restored, "state", agent_states[a->state]);
 	json_object_set_new(*result, "capabilities", agent_capabilities(a));
 	file_buf_free(&cmdline);
 	return 0;
@@ -65,7 +66,7 @@ static int agent_arm(struct agent *a, const json_t *params, json_t **result, str
 	(void)params;
 	sampler_reset(&a->sampler);
 	nevents_close(&a->events);
-	a->events = (struct nevents){ .fd = -1 };
+	a->events = (struct nevents){.fd = -1};
 	if (a->trace.usable)
 		ret = trace_arm(&a->trace, err);
 	if (!ret && a->want_events)
@@ -95,7 +96,8 @@ static int agent_ping(struct agent *a, const json_t *params, json_t **result, st
 {
 	(void)params;
 	(void)err;
-	*result = json_pack("{s:I,s:s}", "t_ns", (json_int_t)sample_now_ns(), "state", agent_states[a->state]);
+	*result = json_pack("{s:I,s:s}", "t_ns", (json_int_t)sample_now_ns(), "state",
+			    agent_states[a->state]);
 	return 0;
 }
 
@@ -128,7 +130,8 @@ static int agent_finish(struct agent *a, const json_t *params, json_t **result, 
 		nevents_close(&a->events);
 	a->state = AGENT_DONE;
 	json_object_set_new(final, "state", json_string(agent_states[a->state]));
-	*result = json_pack("{s:o,s:o}", "difference", json_difference(a->baseline, final), "final", final);
+	*result = json_pack("{s:o,s:o}", "difference", json_difference(a->baseline, final), "final",
+			    final);
 	return 0;
 }
 
@@ -146,7 +149,8 @@ static int agent_panic(struct agent *a, const json_t *params, json_t **result, s
 	(void)params;
 	(void)result;
 	if (!a->test_hooks)
-		return err_set(err, -EINVAL, "panic is for tests: start dststorm-mon with --test-hooks");
+		return err_set(err, -EINVAL,
+			       "panic is for tests: start dststorm-mon with --test-hooks");
 	a->then = AGENT_PANICS;
 	return 0;
 }
@@ -156,35 +160,36 @@ static int agent_hang_later(struct agent *a, const json_t *params, json_t **resu
 	(void)params;
 	(void)result;
 	if (!a->test_hooks)
-		return err_set(err, -EINVAL, "hang is for tests: start dststorm-mon with --test-hooks");
+		return err_set(err, -EINVAL,
+			       "hang is for tests: start dststorm-mon with --test-hooks");
 	a->then = AGENT_HANGS;
 	return 0;
 }
 
-#define AGENT_IN(s)   (1u << AGENT_##s)
-#define AGENT_ANY     (~0u)
-#define AGENT_MOVING  (AGENT_IN(ARMED) | AGENT_IN(RUNNING) | AGENT_IN(DRAINING))
+#define AGENT_IN(s)  (1u << AGENT_##s)
+#define AGENT_ANY    (~0u)
+#define AGENT_MOVING (AGENT_IN(ARMED) | AGENT_IN(RUNNING) | AGENT_IN(DRAINING))
 
 static const struct agent_verb {
 	const char *name;
 	unsigned states; /* in which it is allowed */
 	agent_verb_fn *fn;
 } agent_verbs[] = {
-	{ "hello", AGENT_ANY, agent_hello },
-	{ "configure", AGENT_IN(IDLE) | AGENT_IN(CONFIGURED) | AGENT_IN(DONE), agent_configure },
-	{ "arm", AGENT_IN(CONFIGURED) | AGENT_IN(DONE), agent_arm },
-	{ "start", AGENT_IN(ARMED), agent_start },
-	{ "ping", AGENT_ANY, agent_ping },
-	{ "stats", AGENT_ANY, agent_stats },
-	{ "stop", AGENT_ANY, agent_stop },
-	{ "finish", AGENT_MOVING, agent_finish },
-	{ "quit", AGENT_ANY, agent_quit },
-	{ "panic", AGENT_ANY, agent_panic },
-	{ "hang", AGENT_ANY, agent_hang_later },
+	{"hello", AGENT_ANY, agent_hello},
+	{"configure", AGENT_IN(IDLE) | AGENT_IN(CONFIGURED) | AGENT_IN(DONE), agent_configure},
+	{"arm", AGENT_IN(CONFIGURED) | AGENT_IN(DONE), agent_arm},
+	{"start", AGENT_IN(ARMED), agent_start},
+	{"ping", AGENT_ANY, agent_ping},
+	{"stats", AGENT_ANY, agent_stats},
+	{"stop", AGENT_ANY, agent_stop},
+	{"finish", AGENT_MOVING, agent_finish},
+	{"quit", AGENT_ANY, agent_quit},
+	{"panic", AGENT_ANY, agent_panic},
+	{"hang", AGENT_ANY, agent_hang_later},
 };
 
-static int agent_dispatch(struct agent *a, const char *method, const json_t *params, json_t **result,
-			  struct err *err)
+static int agent_dispatch(struct agent *a, const char *method, const json_t *params,
+			  json_t **result, struct err *err)
 {
 	for (unsigned i = 0; i < sizeof(agent_verbs) / sizeof(*agent_verbs); i++) {
 		const struct agent_verb *v = &agent_verbs[i];
@@ -212,9 +217,11 @@ void agent_message(void *agent, json_t *msg)
 		     : err_set(&err, -EINVAL, "a request needs a \"method\"");
 	if (ret) {
 		json_decref(result);
-		port_send(&a->port, wire_error(id, ret == -EINVAL ? EXIT_USAGE : EXIT_RIG, err.text), false);
+		port_send(&a->port,
+			  wire_error(id, ret == -EINVAL ? EXIT_USAGE : EXIT_RIG, err.text), false);
 	} else if (port_send(&a->port, wire_result(id, result ? result : json_object()), false)) {
-		port_send(&a->port, wire_error(id, EXIT_RIG, "the answer is too long for a message"), false);
+		port_send(&a->port,
+			  wire_error(id, EXIT_RIG, "the answer is too long for a message"), false);
 	}
 	if (a->then != AGENT_STAYS)
 		event_base_loopbreak(a->base);

@@ -11,7 +11,10 @@
 
 #include "lib/err.h"
 
-#define BTF_DEPTH_MAX 8 /* of anonymous members; struct sk_buff nests 3 deep */
+#define BTF_DEPTH_MAX  8 /* of anonymous members; struct sk_buff nests 3 deep */
+#define BTF_VISITS_MAX 100000u /* members looked at, so that types that hold themselves end */
+
+#define BTF_BITS_MAX (INT64_C(8) << 20) /* no structure is larger than 1 MiB */
 
 /* What lies where; `types` is indexed by type id and holds offsets into the type section. */
 struct btf_view {
@@ -19,6 +22,7 @@ struct btf_view {
 	uint32_t types_len, strings_len;
 	uint32_t *at; /* at[id], id from 1 to nr */
 	uint32_t nr;
+	uint32_t visits;
 };
 
 static int btf_open(struct btf_view *v, const char *data, size_t len)
@@ -118,8 +122,9 @@ static bool btf_is_composite(const struct btf_type *t)
 	return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
 }
 
-/* Bit offset of @member in the composite type @id, -ENOENT if it is not there, -EDOM if a bit field. */
-static int64_t btf_find(const struct btf_view *v, uint32_t id, const char *member, int depth)
+/* Bit offset of @member in the composite type @id, -ENOENT if it is not there, -EDOM if a bit
+ * field. */
+static int64_t btf_find(struct btf_view *v, uint32_t id, const char *member, int depth)
 {
 	const char *p;
 	struct btf_type t;
@@ -136,6 +141,8 @@ static int64_t btf_find(const struct btf_view *v, uint32_t id, const char *membe
 		int64_t inner, bits;
 		const char *name;
 
+		if (++v->visits > BTF_VISITS_MAX)
+			return -EBADMSG;
 		memcpy(&m, p, sizeof(m));
 		bits = BTF_INFO_KFLAG(t.info) ? BTF_MEMBER_BIT_OFFSET(m.offset) : m.offset;
 		name = btf_string(v, m.name_off);
@@ -151,15 +158,19 @@ static int64_t btf_find(const struct btf_view *v, uint32_t id, const char *membe
 	return -ENOENT;
 }
 
-static int64_t btf_search(const struct btf_view *v, const char *type, const char *member)
+static int64_t btf_search(struct btf_view *v, const char *type, const char *member)
 {
 	for (uint32_t id = 1; id <= v->nr; id++) {
 		struct btf_type t;
 
+		int64_t bits;
+
 		memcpy(&t, v->types + v->at[id], sizeof(t));
-		if (BTF_INFO_KIND(t.info) == BTF_KIND_STRUCT &&
-		    !strcmp(btf_string(v, t.name_off), type))
-			return btf_find(v, id, member, 0);
+		if (BTF_INFO_KIND(t.info) != BTF_KIND_STRUCT ||
+		    strcmp(btf_string(v, t.name_off), type) != 0)
+			continue;
+		bits = btf_find(v, id, member, 0);
+		return bits < 8 * (int64_t)t.size && bits < BTF_BITS_MAX ? bits : -EBADMSG;
 	}
 	return -ENOENT;
 }
@@ -173,7 +184,8 @@ int btf_member_offset(const void *data, size_t len, const char *type, const char
 	if (!bits)
 		bits = btf_index(&v, NULL);
 	if (bits)
-		return err_set(err, (int)bits, "the kernel's type information is damaged or of another format");
+		return err_set(err, (int)bits,
+			       "the kernel's type information is damaged or of another format");
 	v.at = calloc((size_t)v.nr + 1, sizeof(*v.at));
 	if (!v.at)
 		return err_set(err, -ENOMEM, "no memory to read the kernel's type information");
@@ -183,6 +195,7 @@ int btf_member_offset(const void *data, size_t len, const char *type, const char
 	if (bits >= 0 && bits % 8)
 		bits = -EDOM;
 	if (bits < 0)
-		return err_set(err, (int)bits, "this kernel has no plain member %s in struct %s", member, type);
+		return err_set(err, (int)bits, "this kernel has no plain member %s in struct %s",
+			       member, type);
 	return (int)(bits / 8);
 }

@@ -21,7 +21,7 @@ static const char *const cause_names[NR_CAUSES] = {
 };
 
 struct cause_row {
-	const char *reason;   /* NULL: any */
+	const char *reason; /* NULL: any */
 	const char *location; /* NULL: any */
 	enum cause cause;
 };
@@ -33,83 +33,88 @@ struct cause_row {
  */
 static const struct cause_row cause_rows[] = {
 	/* ipv4/ip_output.c ip_finish_output2: __neigh_create failed, nearly always a full table */
-	{ "NEIGH_CREATEFAIL", NULL, CAUSE_NEIGH_FULL },
+	{"NEIGH_CREATEFAIL", NULL, CAUSE_NEIGH_FULL},
 	/* core/neighbour.c __neigh_event_send: the oldest of an unresolved neighbour's queue */
-	{ "NEIGH_QUEUEFULL", NULL, CAUSE_NEIGH_UNRESOLVED },
-	/* ipv4/arp.c arp_error_report (the queue after the last probe), __neigh_event_send (no probes) */
-	{ "NEIGH_FAILED", NULL, CAUSE_NEIGH_FAILED },
+	{"NEIGH_QUEUEFULL", NULL, CAUSE_NEIGH_UNRESOLVED},
+	/* ipv4/arp.c arp_error_report (the queue after the last probe), __neigh_event_send (no
+	   probes) */
+	{"NEIGH_FAILED", NULL, CAUSE_NEIGH_FAILED},
 	/* core/neighbour.c __neigh_event_send: the entry was unlinked meanwhile */
-	{ "NEIGH_DEAD", NULL, CAUSE_NEIGH_FAILED },
-	/* core/neighbour.c: what is left in the queue of an entry that fails, is flushed or destroyed */
-	{ "QUEUE_PURGE", "neigh_timer_handler", CAUSE_NEIGH_FAILED },
-	{ "QUEUE_PURGE", "neigh_invalidate", CAUSE_NEIGH_FAILED },
-	{ "QUEUE_PURGE", "neigh_destroy", CAUSE_NEIGH_FAILED },
-	{ "QUEUE_PURGE", "neigh_flush_dev", CAUSE_NEIGH_FAILED },
-	{ "QUEUE_PURGE", "__neigh_update", CAUSE_NEIGH_FAILED },
-	{ "NOT_SPECIFIED", "neigh_timer_handler", CAUSE_NEIGH_FAILED },
-	{ "NOT_SPECIFIED", "neigh_invalidate", CAUSE_NEIGH_FAILED },
-	{ "NOT_SPECIFIED", "neigh_destroy", CAUSE_NEIGH_FAILED },
-	{ "NOT_SPECIFIED", "neigh_flush_dev", CAUSE_NEIGH_FAILED },
-	{ "NOT_SPECIFIED", "__neigh_update", CAUSE_NEIGH_FAILED },
+	{"NEIGH_DEAD", NULL, CAUSE_NEIGH_FAILED},
+	/* core/neighbour.c: what is left in the queue of an entry that fails, is flushed or
+	   destroyed */
+	{"QUEUE_PURGE", "neigh_timer_handler", CAUSE_NEIGH_FAILED},
+	{"QUEUE_PURGE", "neigh_invalidate", CAUSE_NEIGH_FAILED},
+	{"QUEUE_PURGE", "neigh_destroy", CAUSE_NEIGH_FAILED},
+	{"QUEUE_PURGE", "neigh_flush_dev", CAUSE_NEIGH_FAILED},
+	{"QUEUE_PURGE", "__neigh_update", CAUSE_NEIGH_FAILED},
+	{"NOT_SPECIFIED", "neigh_timer_handler", CAUSE_NEIGH_FAILED},
+	{"NOT_SPECIFIED", "neigh_invalidate", CAUSE_NEIGH_FAILED},
+	{"NOT_SPECIFIED", "neigh_destroy", CAUSE_NEIGH_FAILED},
+	{"NOT_SPECIFIED", "neigh_flush_dev", CAUSE_NEIGH_FAILED},
+	{"NOT_SPECIFIED", "__neigh_update", CAUSE_NEIGH_FAILED},
 	/* core/neighbour.c neigh_blackhole: output of an entry that is being taken down */
-	{ "NOT_SPECIFIED", "neigh_blackhole", CAUSE_NEIGH_FAILED },
+	{"NOT_SPECIFIED", "neigh_blackhole", CAUSE_NEIGH_FAILED},
 
-	/* ipv4/route.c ip_error: input without route, or to unreachable, prohibit and blackhole routes */
-	{ "IP_INNOROUTES", NULL, CAUSE_NO_ROUTE },
-	{ "IP_INADDRERRORS", NULL, CAUSE_NO_ROUTE },
-	{ "NOT_SPECIFIED", "ip_error", CAUSE_NO_ROUTE },
+	/* ipv4/route.c ip_error: input without route, or to unreachable, prohibit and blackhole
+	   routes */
+	{"IP_INNOROUTES", NULL, CAUSE_NO_ROUTE},
+	{"IP_INADDRERRORS", NULL, CAUSE_NO_ROUTE},
+	{"NOT_SPECIFIED", "ip_error", CAUSE_NO_ROUTE},
 	/* ipv4/ip_output.c __ip_queue_xmit */
-	{ "IP_OUTNOROUTES", NULL, CAUSE_NO_ROUTE },
+	{"IP_OUTNOROUTES", NULL, CAUSE_NO_ROUTE},
 	/* core/dst.c dst_discard_out, called by dst_discard: output to blackhole routes */
-	{ "NOT_SPECIFIED", "dst_discard", CAUSE_NO_ROUTE },
-	{ "NOT_SPECIFIED", "dst_discard_out", CAUSE_NO_ROUTE },
+	{"NOT_SPECIFIED", "dst_discard", CAUSE_NO_ROUTE},
+	{"NOT_SPECIFIED", "dst_discard_out", CAUSE_NO_ROUTE},
 
 	/* ipv4/udp.c __udp4_lib_rcv, ipv4/tcp_ipv4.c tcp_v4_rcv: a port without a socket */
-	{ "NO_SOCKET", NULL, CAUSE_LOCAL },
-	{ "UDP_CSUM", NULL, CAUSE_LOCAL },
+	{"NO_SOCKET", NULL, CAUSE_LOCAL},
+	{"UDP_CSUM", NULL, CAUSE_LOCAL},
 	/* ipv4/ip_input.c ip_protocol_deliver_rcu: a protocol without a receiver */
-	{ "IP_NOPROTO", NULL, CAUSE_LOCAL },
-	{ "SOCKET_FILTER", NULL, CAUSE_LOCAL },
-	{ "SOCKET_RCVBUFF", NULL, CAUSE_LOCAL },
-	{ "SOCKET_CLOSE", NULL, CAUSE_LOCAL },
+	{"IP_NOPROTO", NULL, CAUSE_LOCAL},
+	{"SOCKET_FILTER", NULL, CAUSE_LOCAL},
+	{"SOCKET_RCVBUFF", NULL, CAUSE_LOCAL},
+	{"SOCKET_CLOSE", NULL, CAUSE_LOCAL},
 	/* ipv4/icmp.c icmp_rcv: a message that the host does not answer */
-	{ "NOT_SPECIFIED", "icmp_rcv", CAUSE_LOCAL },
-	{ "ICMP_CSUM", NULL, CAUSE_LOCAL },
+	{"NOT_SPECIFIED", "icmp_rcv", CAUSE_LOCAL},
+	{"ICMP_CSUM", NULL, CAUSE_LOCAL},
 
 	/* ipv4/udp.c __udp4_lib_mcast_deliver, inlined or not: broadcast that no socket takes */
-	{ "NOT_SPECIFIED", "__udp4_lib_mcast_deliver", CAUSE_BROADCAST },
-	{ "NOT_SPECIFIED", "__udp4_lib_rcv", CAUSE_BROADCAST },
+	{"NOT_SPECIFIED", "__udp4_lib_mcast_deliver", CAUSE_BROADCAST},
+	{"NOT_SPECIFIED", "__udp4_lib_rcv", CAUSE_BROADCAST},
 	/* ipv4/ip_input.c ip_rcv_finish_core */
-	{ "UNICAST_IN_L2_MULTICAST", NULL, CAUSE_BROADCAST },
+	{"UNICAST_IN_L2_MULTICAST", NULL, CAUSE_BROADCAST},
 
 	/* ipv4/ip_input.c ip_rcv_finish_core: ip_route_input_noref refused source or destination */
-	{ "NOT_SPECIFIED", "ip_rcv_finish_core", CAUSE_MARTIAN },
-	{ "IP_RPFILTER", NULL, CAUSE_MARTIAN },
+	{"NOT_SPECIFIED", "ip_rcv_finish_core", CAUSE_MARTIAN},
+	{"IP_RPFILTER", NULL, CAUSE_MARTIAN},
 
-	/* ipv4/ip_forward.c ip_forward; the same reason in ip_rcv_core is a malformed header: other */
-	{ "IP_INHDR", "ip_forward", CAUSE_TTL },
+	/* ipv4/ip_forward.c ip_forward; the same reason in ip_rcv_core is a malformed header: other
+	 */
+	{"IP_INHDR", "ip_forward", CAUSE_TTL},
 
 	/* core/dev.c __dev_xmit_skb: what an enqueue() threw away */
-	{ "QDISC_DROP", NULL, CAUSE_QDISC },
+	{"QDISC_DROP", NULL, CAUSE_QDISC},
 	/* core/dev.c sch_handle_egress, tc actions */
-	{ "TC_EGRESS", NULL, CAUSE_QDISC },
-	/* sched/sch_fq_codel.c drop_func, inlined or not: dequeue() threw it away for having waited too long */
-	{ "NOT_SPECIFIED", "drop_func", CAUSE_QDISC },
-	{ "NOT_SPECIFIED", "__fq_codel_dequeue", CAUSE_QDISC },
-	{ "NOT_SPECIFIED", "fq_codel_dequeue", CAUSE_QDISC },
+	{"TC_EGRESS", NULL, CAUSE_QDISC},
+	/* sched/sch_fq_codel.c drop_func, inlined or not: dequeue() threw it away for having waited
+	   too long */
+	{"NOT_SPECIFIED", "drop_func", CAUSE_QDISC},
+	{"NOT_SPECIFIED", "__fq_codel_dequeue", CAUSE_QDISC},
+	{"NOT_SPECIFIED", "fq_codel_dequeue", CAUSE_QDISC},
 	/* sched/sch_fq.c, 6.12 */
-	{ "FQ_BAND_LIMIT", NULL, CAUSE_QDISC },
-	{ "FQ_HORIZON_LIMIT", NULL, CAUSE_QDISC },
-	{ "FQ_FLOW_LIMIT", NULL, CAUSE_QDISC },
+	{"FQ_BAND_LIMIT", NULL, CAUSE_QDISC},
+	{"FQ_HORIZON_LIMIT", NULL, CAUSE_QDISC},
+	{"FQ_FLOW_LIMIT", NULL, CAUSE_QDISC},
 
 	/* core/dev.c enqueue_to_backlog: netdev_max_backlog reached, or the flow limit */
-	{ "CPU_BACKLOG", NULL, CAUSE_SOFTNET },
+	{"CPU_BACKLOG", NULL, CAUSE_SOFTNET},
 	/* there too, and core/dev.c flush_backlog: what waited for a device that went down */
-	{ NULL, "enqueue_to_backlog", CAUSE_SOFTNET },
-	{ NULL, "flush_backlog", CAUSE_SOFTNET },
+	{NULL, "enqueue_to_backlog", CAUSE_SOFTNET},
+	{NULL, "flush_backlog", CAUSE_SOFTNET},
 
 	/* drivers with a ring that tell so: tun, veth's users */
-	{ "FULL_RING", NULL, CAUSE_PORT_FULL },
+	{"FULL_RING", NULL, CAUSE_PORT_FULL},
 };
 
 /* Compilers append ".isra.0", ".constprop.0", ".part.0", ".cold". */

@@ -83,7 +83,7 @@ static int evformat_table(struct evformat_names *n, struct text *t)
 int evformat_parse(struct evformat_names *n, const char *text, size_t len, const char *field,
 		   struct err *err)
 {
-	struct text t = { text, text + len };
+	struct text t = {text, text + len};
 	char head[96];
 	int ret = -ENOENT;
 
@@ -97,7 +97,9 @@ int evformat_parse(struct evformat_names *n, const char *text, size_t len, const
 	if (!ret)
 		return 0;
 	evformat_free(n);
-	return err_set(err, ret, "this kernel's event format has no readable table of names for \"%s\"", field);
+	return err_set(err, ret,
+		       "this kernel's event format has no readable table of names for \"%s\"",
+		       field);
 }
 
 const char *evformat_name(const struct evformat_names *n, uint32_t value)

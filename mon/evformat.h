@@ -17,7 +17,7 @@ struct evformat_names {
 	struct {
 		uint32_t value;
 		char name[EVFORMAT_NAME_MAX];
-	} *list;
+	} * list;
 	unsigned nr;
 };
 

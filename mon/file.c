@@ -76,5 +76,7 @@ int file_write(const char *path, int flags, const char *text, struct err *err)
 		ret = -EIO;
 	if (close(fd) && !ret)
 		ret = -errno;
-	return ret ? err_set(err, ret, "cannot write \"%.100s\" to %s: %s", text, path, strerror(-ret)) : 0;
+	return ret ? err_set(err, ret, "cannot write \"%.100s\" to %s: %s", text, path,
+			     strerror(-ret))
+		   : 0;
 }

@@ -16,7 +16,8 @@ struct file_buf {
 int file_read(struct file_buf *b, const char *path, struct err *err);
 void file_buf_free(struct file_buf *b);
 
-/* Write @text in one write(), as the kernel's files want it. @flags: O_WRONLY, O_APPEND, O_CREAT... */
+/* Write @text in one write(), as the kernel's files want it. @flags: O_WRONLY, O_APPEND, O_CREAT...
+ */
 int file_write(const char *path, int flags, const char *text, struct err *err);
 
 #endif

@@ -32,7 +32,9 @@ static json_t *json_ifs(const struct sampler *s, const struct sample *in)
 	return ifs;
 }
 
+// clang-format off
 #define JSON_IP(member) { #member, offsetof(struct sample_ip, member) }
+// clang-format on
 
 static json_t *json_ip(const struct sample_ip *ip)
 {
@@ -40,18 +42,30 @@ static json_t *json_ip(const struct sample_ip *ip)
 		const char *name;
 		size_t offset;
 	} fields[] = {
-		JSON_IP(in_pkts),	       JSON_IP(in_hdr_errors),
-		JSON_IP(in_addr_errors),       JSON_IP(forwarded_pkts),
-		JSON_IP(in_unknown_protos),    JSON_IP(in_discards),
-		JSON_IP(in_delivers),	       JSON_IP(out_requests),
-		JSON_IP(out_discards),	       JSON_IP(out_no_routes),
-		JSON_IP(in_no_routes),	       JSON_IP(in_bcast_pkts),
-		JSON_IP(in_csum_errors),       JSON_IP(rp_filter_pkts),
-		JSON_IP(icmp_in_msgs),	       JSON_IP(icmp_out_msgs),
-		JSON_IP(icmp_out_errors),      JSON_IP(icmp_out_dest_unreachs),
-		JSON_IP(icmp_out_time_excds),  JSON_IP(icmp_out_rate_limit_global),
-		JSON_IP(icmp_out_rate_limit_host), JSON_IP(udp_no_ports),
-		JSON_IP(udp_in_errors),	       JSON_IP(udp_ignored_multi),
+		JSON_IP(in_pkts),
+		JSON_IP(in_hdr_errors),
+		JSON_IP(in_addr_errors),
+		JSON_IP(forwarded_pkts),
+		JSON_IP(in_unknown_protos),
+		JSON_IP(in_discards),
+		JSON_IP(in_delivers),
+		JSON_IP(out_requests),
+		JSON_IP(out_discards),
+		JSON_IP(out_no_routes),
+		JSON_IP(in_no_routes),
+		JSON_IP(in_bcast_pkts),
+		JSON_IP(in_csum_errors),
+		JSON_IP(rp_filter_pkts),
+		JSON_IP(icmp_in_msgs),
+		JSON_IP(icmp_out_msgs),
+		JSON_IP(icmp_out_errors),
+		JSON_IP(icmp_out_dest_unreachs),
+		JSON_IP(icmp_out_time_excds),
+		JSON_IP(icmp_out_rate_limit_global),
+		JSON_IP(icmp_out_rate_limit_host),
+		JSON_IP(udp_no_ports),
+		JSON_IP(udp_in_errors),
+		JSON_IP(udp_ignored_multi),
 	};
 	json_t *obj = json_object();
 
@@ -135,7 +149,8 @@ static json_t *json_slab(const struct sample *in)
 	json_put(obj, "mem_free_bytes", in->mem_free_bytes);
 	if (in->has_neigh_cache) {
 		json_put(obj, "kmalloc_512_objs", in->neigh_cache.active_objs);
-		json_put(obj, "kmalloc_512_bytes", in->neigh_cache.objs * in->neigh_cache.obj_bytes);
+		json_put(obj, "kmalloc_512_bytes",
+			 in->neigh_cache.objs * in->neigh_cache.obj_bytes);
 	}
 	return obj;
 }
@@ -169,7 +184,8 @@ static json_t *json_drop(const struct trace_drop *d)
 	json_object_set_new(obj, "reason", json_string(d->reason));
 	json_object_set_new(obj, "location", json_string(d->location));
 	json_put(obj, "pkts", d->pkts);
-	json_object_set_new(obj, "cause", d->counted ? json_string(cause_name(d->cause)) : json_null());
+	json_object_set_new(obj, "cause",
+			    d->counted ? json_string(cause_name(d->cause)) : json_null());
 	return obj;
 }
 
@@ -210,8 +226,9 @@ json_t *json_difference(const json_t *a, const json_t *b)
 	{
 		old = json_object_get(a, key);
 		if (json_is_integer(now) && json_is_integer(old))
-			json_object_set_new(out, key,
-					    json_integer(json_integer_value(now) - json_integer_value(old)));
+			json_object_set_new(
+				out, key,
+				json_integer(json_integer_value(now) - json_integer_value(old)));
 		else if (json_is_object(now) && json_is_object(old))
 			json_object_set_new(out, key, json_difference(old, now));
 	}

@@ -15,11 +15,12 @@ struct trace;
 json_t *json_sample(const struct sampler *s, const struct sample *in);
 
 /*
- * Add what was last read of the drops: `drops` (rows; `cause` is null for packets that the accounting
- * is not about), `drops_pkts` (received IPv4 packets by cause), `own_drops_pkts` (IPv4 packets that
- * the host made itself), `hist_overflow` (drops that no row holds: the sums are too small then).
- * @hide: a cause that drops_pkts leaves out (NR_CAUSES: none), so that a test can see the accounting
- * fail.
+ * Add what was last read of the drops: `drops` (rows; `cause` is null for packets that the
+ * accounting is not about), `drops_pkts` (received IPv4 packets by cause), `own_drops_pkts` (IPv4
+ * packets that the host made itself), `hist_overflow` (drops that no row holds: the sums are too
+ * small then).
+ * @hide: a cause that drops_pkts leaves out (NR_CAUSES: none), so that a test can see the
+ * accounting fail.
  */
 int json_add_drops(json_t *sample, const struct trace *t, enum cause hide);
 

@@ -57,7 +57,8 @@ static bool khist_location(struct text *t, char *symbol)
 	if (!text_skip(t, "]"))
 		return false;
 	text_blanks(t);
-	while (t->at < t->end && *t->at != ' ' && *t->at != '}' && *t->at != ',' && n < KHIST_SYMBOL_MAX - 1)
+	while (t->at < t->end && *t->at != ' ' && *t->at != '}' && *t->at != ',' &&
+	       n < KHIST_SYMBOL_MAX - 1)
 		symbol[n++] = *t->at++;
 	symbol[n] = '\0';
 	while (t->at < t->end && *t->at != '}' && *t->at != ',')
@@ -145,7 +146,7 @@ static int khist_line(struct khist *h, struct text line)
 
 int khist_parse(struct khist *h, const char *text, size_t len, struct err *err)
 {
-	struct text all = { text, text + len }, line;
+	struct text all = {text, text + len}, line;
 	unsigned nr = 0;
 
 	h->nr = h->blocks = 0;
@@ -155,11 +156,13 @@ int khist_parse(struct khist *h, const char *text, size_t len, struct err *err)
 
 		nr++;
 		if (ret == -EBADMSG)
-			return err_set(err, ret, "line %u of the kernel's drop histogram is not understood: "
+			return err_set(err, ret,
+				       "line %u of the kernel's drop histogram is not understood: "
 				       "\"%.*s\"; is this kernel newer than this program?",
 				       nr, text_len(&line, 80), line.at);
 		if (ret)
-			return err_set(err, ret, "the kernel's drop histogram does not fit into memory");
+			return err_set(err, ret,
+				       "the kernel's drop histogram does not fit into memory");
 	}
 	return 0;
 }

@@ -17,25 +17,26 @@ struct err;
 
 /* How many packets one place freed for one reason. */
 struct khist_row {
-	bool by_iif;	/* `first` is the index of the interface the packet came in by; IPv4 only */
-	int32_t first;	/* else it is the EtherType */
+	bool by_iif; /* `first` is the index of the interface the packet came in by; IPv4 only */
+	int32_t first; /* else it is the EtherType */
 	uint32_t reason;
-	char symbol[KHIST_SYMBOL_MAX]; /* of the function that freed, without its module; "" if unknown */
+	char symbol[KHIST_SYMBOL_MAX]; /* of the function that freed, without its module; "" if
+					  unknown */
 	uint64_t pkts;
 };
 
 struct khist {
 	struct khist_row *rows;
 	unsigned nr, room;
-	uint64_t hits;	   /* events counted, as the kernel totals them */
+	uint64_t hits; /* events counted, as the kernel totals them */
 	uint64_t overflow; /* events that found no room: the rows are incomplete then */
-	unsigned blocks;   /* histograms in the text */
+	unsigned blocks; /* histograms in the text */
 };
 
 /*
- * Replace what is in @h (zeroed at first) by the rows of all histograms in @text; rows of equal keys
- * are added up, because one function may free at several addresses. -EBADMSG with the line that is
- * not understood, -E2BIG for more than KHIST_ROWS_MAX rows, -ENOMEM.
+ * Replace what is in @h (zeroed at first) by the rows of all histograms in @text; rows of equal
+ * keys are added up, because one function may free at several addresses. -EBADMSG with the line
+ * that is not understood, -E2BIG for more than KHIST_ROWS_MAX rows, -ENOMEM.
  */
 int khist_parse(struct khist *h, const char *text, size_t len, struct err *err);
 

@@ -24,17 +24,18 @@ struct main_options {
 };
 
 static const struct argp_option main_argp[] = {
-	{ "once", MAIN_ONCE, NULL, 0, "Print one sample of the counters as JSON and end", 0 },
-	{ "stdio", MAIN_STDIO, NULL, 0, "Serve a controller on standard input and output", 0 },
-	{ "port", MAIN_PORT, "DEVICE", 0, "Serve a controller on this virtio-serial port", 0 },
-	{ "state", MAIN_STATE, "FILE", 0,
-	  "Keep in FILE what has to be put back on this host (default " MAIN_STATE_FILE
-	  "; nothing is kept by the first process of a guest)", 0 },
-	{ "test-hooks", MAIN_TEST_HOOKS, NULL, 0,
-	  "Allow the methods panic and hang, which break this host on purpose; the word " MAIN_HOOKS_WORD
-	  " on a guest's kernel command line does the same", 0 },
-	{ 0 }
-};
+	{"once", MAIN_ONCE, NULL, 0, "Print one sample of the counters as JSON and end", 0},
+	{"stdio", MAIN_STDIO, NULL, 0, "Serve a controller on standard input and output", 0},
+	{"port", MAIN_PORT, "DEVICE", 0, "Serve a controller on this virtio-serial port", 0},
+	{"state", MAIN_STATE, "FILE", 0,
+	 "Keep in FILE what has to be put back on this host (default " MAIN_STATE_FILE
+	 "; nothing is kept by the first process of a guest)",
+	 0},
+	{"test-hooks", MAIN_TEST_HOOKS, NULL, 0,
+	 "Allow the methods panic and hang, which break this host on purpose; the "
+	 "word " MAIN_HOOKS_WORD " on a guest's kernel command line does the same",
+	 0},
+	{0}};
 
 static int main_mode(struct main_options *o, int mode, struct argp_state *state)
 {
@@ -109,7 +110,8 @@ static int main_serve(const struct agent_options *o, struct err *err)
 	if (!ret)
 		ret = agent_run(&a, err);
 	quits = a.then == AGENT_QUITS;
-	/* Before power-off too: with the interfaces up under a flood it hangs in the virtio driver. */
+	/* Before power-off too: with the interfaces up under a flood it hangs in the virtio driver.
+	 */
 	if (quits && power_is_init())
 		agent_links_down(&a);
 	closed = agent_close(&a, &late);
@@ -122,14 +124,18 @@ static int main_serve(const struct agent_options *o, struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct main_options o = { .agent = { .version = DSTSTORM_VERSION "-" DSTSTORM_GIT_ID } };
-	static const struct argp argp = {
-		main_argp, main_parse, NULL,
-		"Watch and set up the host under test: counters of its neighbour tables and routes, drops by "
-		"cause, settings.\v"
-		"Exit status: 0 done, 2 wrong usage, 3 something failed. dststorm-mon(1) has the details.",
-		NULL, NULL, NULL
-	};
+	struct main_options o = {.agent = {.version = DSTSTORM_VERSION "-" DSTSTORM_GIT_ID}};
+	static const struct argp argp = {main_argp,
+					 main_parse,
+					 NULL,
+					 "Watch and set up the host under test: counters of its "
+					 "neighbour tables and routes, drops by "
+					 "cause, settings.\v"
+					 "Exit status: 0 done, 2 wrong usage, 3 something failed. "
+					 "dststorm-mon(1) has the details.",
+					 NULL,
+					 NULL,
+					 NULL};
 	struct err err = {};
 	int ret;
 

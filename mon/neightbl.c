@@ -99,7 +99,8 @@ int neightbl_parse(struct neightbl *t, const void *msg, size_t len)
 		return -EBADMSG;
 	memcpy(&h, p, sizeof(h));
 	memcpy(&body, p + sizeof(h), sizeof(body));
-	if (h.nlmsg_type != RTM_NEWNEIGHTBL || h.nlmsg_len < sizeof(h) + sizeof(body) || h.nlmsg_len > len)
+	if (h.nlmsg_type != RTM_NEWNEIGHTBL || h.nlmsg_len < sizeof(h) + sizeof(body) ||
+	    h.nlmsg_len > len)
 		return -EBADMSG;
 	p += NLMSG_ALIGN(sizeof(h) + sizeof(body));
 	if (neightbl_index(p, h.nlmsg_len - sizeof(h) - sizeof(body), a, NEIGHTBL_NDTA_MAX))

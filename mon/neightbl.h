@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 struct neightbl {
-	uint8_t family;	    /* AF_INET, AF_INET6 */
-	uint32_t entries;   /* all, also those that no threshold counts */
+	uint8_t family; /* AF_INET, AF_INET6 */
+	uint32_t entries; /* all, also those that no threshold counts */
 	uint32_t gc_thresh1, gc_thresh2, gc_thresh3;
-	uint32_t entry_size;	    /* bytes, without what the device adds */
-	uint64_t reachable_time_ms; /* drawn anew every 300 s from 0.5 to 1.5 x base_reachable_time */
+	uint32_t entry_size; /* bytes, without what the device adds */
+	uint64_t reachable_time_ms; /* drawn anew every 300 s from 0.5 to 1.5 x base_reachable_time
+				     */
 	uint64_t base_reachable_time_ms;
 	uint64_t retrans_time_ms;
 	uint32_t mcast_probes;

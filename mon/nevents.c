@@ -16,7 +16,7 @@
 
 static int nevents_setup(int fd, int rcvbuf)
 {
-	struct sockaddr_nl addr = { .nl_family = AF_NETLINK };
+	struct sockaddr_nl addr = {.nl_family = AF_NETLINK};
 	int group = RTNLGRP_NEIGH;
 
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &rcvbuf, sizeof(rcvbuf)) &&
@@ -70,8 +70,8 @@ static int nevents_batch(struct nevents *n)
 	int got;
 
 	for (unsigned i = 0; i < NEVENTS_BATCH; i++) {
-		iov[i] = (struct iovec){ &heads[i], sizeof(heads[i]) };
-		msgs[i].msg_hdr = (struct msghdr){ .msg_iov = &iov[i], .msg_iovlen = 1 };
+		iov[i] = (struct iovec){&heads[i], sizeof(heads[i])};
+		msgs[i].msg_hdr = (struct msghdr){.msg_iov = &iov[i], .msg_iovlen = 1};
 	}
 	got = recvmmsg(n->fd, msgs, NEVENTS_BATCH, MSG_DONTWAIT, NULL);
 	if (got < 0)
@@ -101,7 +101,8 @@ int nevents_drain(struct nevents *n, unsigned max, struct err *err)
 			continue;
 		}
 		if (got < 0)
-			return err_set(err, got, "cannot read neighbour events: %s", strerror(-got));
+			return err_set(err, got, "cannot read neighbour events: %s",
+				       strerror(-got));
 		total += (unsigned)got;
 	}
 	/* While its queue was full the socket went on losing messages without telling again. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Neighbour events of the kernel, counted by type. Listening is not free: each event, each victim of
- * the neighbour GC too, is a message that the kernel allocates under the table's lock. So nothing is
- * parsed beyond the type, and nobody is woken: the owner drains now and then.
+ * Neighbour events of the kernel, counted by type. Listening is not free: each event, each victim
+ * of the neighbour GC too, is a message that the kernel allocates under the table's lock. So
+ * nothing is parsed beyond the type, and nobody is woken: the owner drains now and then.
  *
  * The socket is finite. What did not fit is counted by the kernel (SO_MEMINFO) and told as an
  * overrun: from then on `fresh` and `gone` are lower bounds, never "nothing happened".
@@ -20,8 +20,8 @@ struct err;
 struct nevents {
 	int fd; /* -1: not listening */
 	uint64_t fresh, gone; /* RTM_NEWNEIGH (an entry's change of state, too), RTM_DELNEIGH */
-	uint64_t overruns;    /* times that the socket overflowed */
-	uint64_t lost;	      /* messages that did not fit */
+	uint64_t overruns; /* times that the socket overflowed */
+	uint64_t lost; /* messages that did not fit */
 	uint32_t kernel_drops; /* of the socket, at the last look */
 	bool unsynced; /* an overrun since the last nevents_synced() */
 };

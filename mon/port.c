@@ -14,10 +14,11 @@
 #define PORT_QUEUE_MAX	  (8u << 20)
 #define PORT_RETRY_MS	  50
 
-/* A virtio port without a host reads as at its end, always: look again later instead of spinning. */
+/* A virtio port without a host reads as at its end, always: look again later instead of spinning.
+ */
 static void port_pause(struct port *p)
 {
-	struct timeval tv = { .tv_usec = PORT_RETRY_MS * 1000 };
+	struct timeval tv = {.tv_usec = PORT_RETRY_MS * 1000};
 
 	event_del(p->readable);
 	event_add(p->retry, &tv);
@@ -96,9 +97,10 @@ static void port_on_writable(evutil_socket_t fd, short what, void *arg)
 	if (!port_write(p)) {
 		event_del(p->writable);
 	} else if (p->is_device) {
-		struct timeval tv = { .tv_usec = PORT_RETRY_MS * 1000 };
+		struct timeval tv = {.tv_usec = PORT_RETRY_MS * 1000};
 
-		/* Without a host the device is "writable" for ever; with a full queue this is as good. */
+		/* Without a host the device is "writable" for ever; with a full queue this is as
+		 * good. */
 		event_del(p->writable);
 		event_add(p->retry, &tv);
 	}
@@ -109,7 +111,8 @@ static int port_open_fds(struct port *p, const char *path, struct err *err)
 	p->is_device = path;
 	if (path) {
 		p->in = p->out = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-		return p->in < 0 ? err_set(err, -errno, "cannot open %s: %s", path, strerror(errno)) : 0;
+		return p->in < 0 ? err_set(err, -errno, "cannot open %s: %s", path, strerror(errno))
+				 : 0;
 	}
 	p->in = STDIN_FILENO;
 	p->out = STDOUT_FILENO;
@@ -136,7 +139,7 @@ int port_open(struct port *p, struct event_base *base, const char *path, struct 
 
 void port_close(struct port *p)
 {
-	struct event *events[] = { p->readable, p->writable, p->retry };
+	struct event *events[] = {p->readable, p->writable, p->retry};
 
 	for (unsigned i = 0; i < 3; i++)
 		if (events[i])
@@ -189,10 +192,10 @@ int port_send(struct port *p, json_t *msg, bool droppable)
 
 void port_flush(struct port *p, int timeout_ms)
 {
-	struct pollfd fd = { .fd = p->out, .events = POLLOUT };
+	struct pollfd fd = {.fd = p->out, .events = POLLOUT};
 
 	for (int i = 0; i < timeout_ms / 10 && port_write(p); i++) {
-		struct timespec ts = { .tv_nsec = 10000000 };
+		struct timespec ts = {.tv_nsec = 10000000};
 
 		if (poll(&fd, 1, 10) != 0)
 			nanosleep(&ts, NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The line to the controller: NDJSON over a virtio-serial port, or over stdin and stdout. Nothing
- * here ever blocks but port_flush(). Events are given up when the host does not read; answers never.
+ * here ever blocks but port_flush(). Events are given up when the host does not read; answers
+ * never.
  */
 #ifndef MON_PORT_H
 #define MON_PORT_H

@@ -25,7 +25,8 @@ static int proc_header(struct text line, const char *const *names, unsigned nr, 
 	}
 	for (unsigned i = 0; i < nr; i++)
 		if (!(found & 1u << i))
-			return err_set(err, -ENOENT, "this kernel has no counter \"%s\" where it is expected",
+			return err_set(err, -ENOENT,
+				       "this kernel has no counter \"%s\" where it is expected",
 				       names[i]);
 	return (int)columns;
 }
@@ -33,7 +34,7 @@ static int proc_header(struct text line, const char *const *names, unsigned nr, 
 int proc_lnstat(const char *text, size_t len, const char *const *names, unsigned nr,
 		proc_take_fn *take, void *ctx, struct err *err)
 {
-	struct text all = { text, text + len }, line;
+	struct text all = {text, text + len}, line;
 	int place[64], columns, rows = 0;
 
 	if (!text_line(&all, &line))
@@ -47,7 +48,8 @@ int proc_lnstat(const char *text, size_t len, const char *const *names, unsigned
 
 			text_blanks(&line);
 			if (!text_u64(&line, 16, &v))
-				return err_set(err, -EBADMSG, "row %d of a statistics file of the kernel is short",
+				return err_set(err, -EBADMSG,
+					       "row %d of a statistics file of the kernel is short",
 					       rows);
 			if (place[c] >= 0)
 				take(ctx, (unsigned)rows, (unsigned)place[c], v);
@@ -72,7 +74,7 @@ static void proc_sum_take(void *ctx, unsigned row, unsigned column, uint64_t val
 int proc_lnstat_sum(const char *text, size_t len, const char *const *names, unsigned nr,
 		    uint64_t *values, struct err *err)
 {
-	struct proc_sum s = { names, values };
+	struct proc_sum s = {names, values};
 
 	memset(values, 0, nr * sizeof(*values));
 	return proc_lnstat(text, len, names, nr, proc_sum_take, &s, err);
@@ -80,7 +82,8 @@ int proc_lnstat_sum(const char *text, size_t len, const char *const *names, unsi
 
 /* The numbers of @values belong to the names of @heads, word by word. */
 static void proc_snmp_pair(struct text heads, struct text values, const char *group,
-			   const struct proc_field *fields, unsigned nr, void *into, uint64_t *found)
+			   const struct proc_field *fields, unsigned nr, void *into,
+			   uint64_t *found)
 {
 	struct text head;
 
@@ -94,7 +97,8 @@ static void proc_snmp_pair(struct text heads, struct text values, const char *gr
 			return;
 		else
 			for (unsigned i = 0; i < nr; i++) {
-				if (strcmp(fields[i].group, group) != 0 || !text_is(&head, fields[i].name))
+				if (strcmp(fields[i].group, group) != 0 ||
+				    !text_is(&head, fields[i].name))
 					continue;
 				memcpy((char *)into + fields[i].offset, &v, sizeof(v));
 				*found |= 1ull << i;
@@ -102,10 +106,10 @@ static void proc_snmp_pair(struct text heads, struct text values, const char *gr
 	}
 }
 
-int proc_snmp(const char *text, size_t len, const struct proc_field *fields, unsigned nr, void *into,
-	      struct err *err)
+int proc_snmp(const char *text, size_t len, const struct proc_field *fields, unsigned nr,
+	      void *into, struct err *err)
 {
-	struct text all = { text, text + len }, heads, values;
+	struct text all = {text, text + len}, heads, values;
 	uint64_t found = 0;
 
 	while (text_line(&all, &heads) && text_line(&all, &values)) {
@@ -124,14 +128,14 @@ int proc_snmp(const char *text, size_t len, const struct proc_field *fields, uns
 	}
 	for (unsigned i = 0; i < nr; i++)
 		if (!(found & 1ull << i))
-			return err_set(err, -ENOENT, "this kernel has no counter %s %s", fields[i].group,
-				       fields[i].name);
+			return err_set(err, -ENOENT, "this kernel has no counter %s %s",
+				       fields[i].group, fields[i].name);
 	return 0;
 }
 
 int proc_softnet(const char *text, size_t len, struct proc_softnet *s, struct err *err)
 {
-	struct text all = { text, text + len }, line;
+	struct text all = {text, text + len}, line;
 
 	memset(s, 0, sizeof(*s));
 	while (text_line(&all, &line)) {
@@ -140,7 +144,8 @@ int proc_softnet(const char *text, size_t len, struct proc_softnet *s, struct er
 		for (unsigned i = 0; i < 3; i++) {
 			text_blanks(&line);
 			if (!text_u64(&line, 16, &v[i]))
-				return err_set(err, -EBADMSG, "/proc/net/softnet_stat is not understood");
+				return err_set(err, -EBADMSG,
+					       "/proc/net/softnet_stat is not understood");
 		}
 		s->processed_pkts += v[0];
 		s->dropped_pkts += v[1];
@@ -153,7 +158,7 @@ int proc_softnet(const char *text, size_t len, struct proc_softnet *s, struct er
 static int proc_find(const char *text, size_t len, const char *name, const char *mark,
 		     struct text *line, struct err *err)
 {
-	struct text all = { text, text + len };
+	struct text all = {text, text + len};
 
 	while (text_line(&all, line)) {
 		text_blanks(line);
@@ -199,13 +204,14 @@ int proc_meminfo(const char *text, size_t len, const char *name, uint64_t *kb, s
 	if (ret)
 		return ret;
 	text_blanks(&line);
-	return text_u64(&line, 10, kb) ? 0 : err_set(err, -EBADMSG, "/proc/meminfo is not understood");
+	return text_u64(&line, 10, kb) ? 0
+				       : err_set(err, -EBADMSG, "/proc/meminfo is not understood");
 }
 
 int proc_slabinfo(const char *text, size_t len, const char *name, struct proc_slab *s,
 		  struct err *err)
 {
-	uint64_t *into[] = { &s->active_objs, &s->objs, &s->obj_bytes };
+	uint64_t *into[] = {&s->active_objs, &s->objs, &s->obj_bytes};
 	struct text line;
 	int ret = proc_find(text, len, name, " ", &line, err);
 

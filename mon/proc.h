@@ -44,8 +44,8 @@ struct proc_field {
 	const char *group, *name;
 	size_t offset; /* of a uint64_t in the structure that is filled */
 };
-int proc_snmp(const char *text, size_t len, const struct proc_field *fields, unsigned nr, void *into,
-	      struct err *err);
+int proc_snmp(const char *text, size_t len, const struct proc_field *fields, unsigned nr,
+	      void *into, struct err *err);
 
 /* /proc/net/softnet_stat, summed over the CPUs; no header: the first three columns by position. */
 struct proc_softnet {

@@ -86,7 +86,7 @@ static void rtnl_ignore(void *ctx, const struct nlmsghdr *h)
 
 int rtnl_ask(struct rtnl *r, struct nl_msg *msg, rtnl_take_fn *take, void *ctx)
 {
-	struct rtnl_gather g = { .take = take ? take : rtnl_ignore, .ctx = ctx };
+	struct rtnl_gather g = {.take = take ? take : rtnl_ignore, .ctx = ctx};
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_CUSTOM);
 	int ret;
 
@@ -125,8 +125,8 @@ struct rtnl_stats_take {
 static void rtnl_stats_take(void *ctx, const struct nlmsghdr *h)
 {
 	struct rtnl_stats_take *t = ctx;
-	struct nlattr *a = nlmsg_find_attr((struct nlmsghdr *)(uintptr_t)h, sizeof(struct if_stats_msg),
-					   IFLA_STATS_LINK_64);
+	struct nlattr *a = nlmsg_find_attr((struct nlmsghdr *)(uintptr_t)h,
+					   sizeof(struct if_stats_msg), IFLA_STATS_LINK_64);
 	struct rtnl_link_stats64 s = {};
 
 	if (h->nlmsg_type != RTM_NEWSTATS || !a)
@@ -150,13 +150,14 @@ int rtnl_stats(struct rtnl *r, int index, struct rtnl_stats *s, struct err *err)
 		.ifindex = (uint32_t)index,
 		.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64),
 	};
-	struct rtnl_stats_take t = { .s = s };
+	struct rtnl_stats_take t = {.s = s};
 	struct nl_msg *msg = rtnl_msg(RTM_GETSTATS, 0, &body, sizeof(body));
 	int ret = msg ? rtnl_ask(r, msg, rtnl_stats_take, &t) : -ENOMEM;
 
 	if (!ret && !t.found)
 		ret = -ENODATA;
-	return ret ? err_set(err, ret, "cannot read the counters of interface %d: %s", index, strerror(-ret))
+	return ret ? err_set(err, ret, "cannot read the counters of interface %d: %s", index,
+			     strerror(-ret))
 		   : 0;
 }
 
@@ -184,8 +185,8 @@ static void rtnl_tbl_take(void *ctx, const struct nlmsghdr *h)
 
 int rtnl_neightbl(struct rtnl *r, int family, struct neightbl *tbl, struct err *err)
 {
-	struct ndtmsg body = { .ndtm_family = (uint8_t)family };
-	struct rtnl_tbl_take t = { .family = family, .t = tbl };
+	struct ndtmsg body = {.ndtm_family = (uint8_t)family};
+	struct rtnl_tbl_take t = {.family = family, .t = tbl};
 	struct nl_msg *msg = rtnl_msg(RTM_GETNEIGHTBL, NLM_F_DUMP, &body, sizeof(body));
 	int ret = msg ? rtnl_ask(r, msg, rtnl_tbl_take, &t) : -ENOMEM;
 

@@ -54,8 +54,8 @@ int rtnl_stats(struct rtnl *r, int index, struct rtnl_stats *s, struct err *err)
 int rtnl_neightbl(struct rtnl *r, int family, struct neightbl *t, struct err *err);
 
 /*
- * How many distinct neighbours a dump shows. Under load a dump misses and repeats entries, so this is
- * no truth; it is only for comparing with neightbl.entries once quiet.
+ * How many distinct neighbours a dump shows. Under load a dump misses and repeats entries, so this
+ * is no truth; it is only for comparing with neightbl.entries once quiet.
  */
 struct rtnl_neighs {
 	uint64_t dumped, distinct;

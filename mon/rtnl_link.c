@@ -42,8 +42,8 @@ static void rtnl_find_take(void *ctx, const struct nlmsghdr *h)
 
 int rtnl_find(struct rtnl *r, const uint8_t mac[6], struct rtnl_link *link, struct err *err)
 {
-	struct ifinfomsg body = { .ifi_family = AF_UNSPEC };
-	struct rtnl_find_take t = { .mac = mac, .link = link };
+	struct ifinfomsg body = {.ifi_family = AF_UNSPEC};
+	struct rtnl_find_take t = {.mac = mac, .link = link};
 	struct nl_msg *msg = rtnl_msg(RTM_GETLINK, NLM_F_DUMP, &body, sizeof(body));
 	int ret = msg ? rtnl_ask(r, msg, rtnl_find_take, &t) : -ENOMEM;
 
@@ -51,10 +51,11 @@ int rtnl_find(struct rtnl *r, const uint8_t mac[6], struct rtnl_link *link, stru
 		return err_set(err, ret, "cannot list the interfaces: %s", strerror(-ret));
 	if (t.found == 1)
 		return 0;
-	return err_set(err, -ENODEV, "%s with the address %02x:%02x:%02x:%02x:%02x:%02x; give each network "
+	return err_set(err, -ENODEV,
+		       "%s with the address %02x:%02x:%02x:%02x:%02x:%02x; give each network "
 		       "device of the host an address of its own and name it in the configuration",
-		       t.found ? "more than one interface" : "no interface", mac[0], mac[1], mac[2], mac[3],
-		       mac[4], mac[5]);
+		       t.found ? "more than one interface" : "no interface", mac[0], mac[1], mac[2],
+		       mac[3], mac[4], mac[5]);
 }
 
 int rtnl_set_up(struct rtnl *r, int index, bool up, struct err *err)
@@ -81,20 +82,26 @@ int rtnl_addr_parse(struct rtnl_addr *a, const char *text, struct err *err)
 	char rest;
 
 	memset(a, 0, sizeof(*a));
-	if (!slash || (size_t)(slash - text) >= sizeof(addr) || sscanf(slash + 1, "%3u%c", &len, &rest) != 1)
-		return err_set(err, -EINVAL, "\"%.60s\" is no address with a prefix length; write it like "
-			       "198.18.0.1/16", text);
+	if (!slash || (size_t)(slash - text) >= sizeof(addr) ||
+	    sscanf(slash + 1, "%3u%c", &len, &rest) != 1)
+		return err_set(err, -EINVAL,
+			       "\"%.60s\" is no address with a prefix length; write it like "
+			       "198.18.0.1/16",
+			       text);
 	memcpy(addr, text, (size_t)(slash - text));
 	addr[slash - text] = '\0';
 	a->family = strchr(addr, ':') ? AF_INET6 : AF_INET;
 	if (inet_pton(a->family, addr, a->addr) != 1 || len > (a->family == AF_INET ? 32u : 128u))
-		return err_set(err, -EINVAL, "\"%.60s\" is no address with a prefix length; write it like "
-			       "198.18.0.1/16", text);
+		return err_set(err, -EINVAL,
+			       "\"%.60s\" is no address with a prefix length; write it like "
+			       "198.18.0.1/16",
+			       text);
 	a->prefix_len = (uint8_t)len;
 	return 0;
 }
 
-static int rtnl_addr_change(struct rtnl *r, int type, int flags, int index, const struct rtnl_addr *a)
+static int rtnl_addr_change(struct rtnl *r, int type, int flags, int index,
+			    const struct rtnl_addr *a)
 {
 	struct ifaddrmsg body = {
 		.ifa_family = a->family,
@@ -105,7 +112,8 @@ static int rtnl_addr_change(struct rtnl *r, int type, int flags, int index, cons
 	struct nl_msg *msg = rtnl_msg(type, NLM_F_ACK | flags, &body, sizeof(body));
 	uint32_t host, mask;
 
-	if (!msg || nla_put(msg, IFA_LOCAL, len, a->addr) || nla_put(msg, IFA_ADDRESS, len, a->addr))
+	if (!msg || nla_put(msg, IFA_LOCAL, len, a->addr) ||
+	    nla_put(msg, IFA_ADDRESS, len, a->addr))
 		goto no_memory;
 	if (a->family == AF_INET && a->prefix_len < 31) {
 		memcpy(&host, a->addr, sizeof(host));
@@ -127,7 +135,9 @@ int rtnl_addr_add(struct rtnl *r, int index, const struct rtnl_addr *a, struct e
 
 	if (ret == -EEXIST)
 		return 1;
-	return ret ? err_set(err, ret, "cannot give interface %d its address: %s", index, strerror(-ret)) : 0;
+	return ret ? err_set(err, ret, "cannot give interface %d its address: %s", index,
+			     strerror(-ret))
+		   : 0;
 }
 
 int rtnl_addr_del(struct rtnl *r, int index, const struct rtnl_addr *a, struct err *err)
@@ -155,17 +165,18 @@ static void rtnl_route_take(void *ctx, const struct nlmsghdr *h)
 		return;
 	rt = nlmsg_data(m);
 	oif = nlmsg_find_attr(m, sizeof(*rt), RTA_OIF);
-	if (!rt->rtm_dst_len && rt->rtm_type == RTN_UNICAST && oif && (int)nla_get_u32(oif) == t->index)
+	if (!rt->rtm_dst_len && rt->rtm_type == RTN_UNICAST && oif &&
+	    (int)nla_get_u32(oif) == t->index)
 		t->found = true;
 }
 
 int rtnl_has_default_route(struct rtnl *r, int index, struct err *err)
 {
-	static const uint8_t families[] = { AF_INET, AF_INET6 };
-	struct rtnl_route_take t = { .index = index };
+	static const uint8_t families[] = {AF_INET, AF_INET6};
+	struct rtnl_route_take t = {.index = index};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct rtmsg body = { .rtm_family = families[i] };
+		struct rtmsg body = {.rtm_family = families[i]};
 		struct nl_msg *msg = rtnl_msg(RTM_GETROUTE, NLM_F_DUMP, &body, sizeof(body));
 		int ret = msg ? rtnl_ask(r, msg, rtnl_route_take, &t) : -ENOMEM;
 
@@ -226,7 +237,7 @@ static int rtnl_key_order(const void *a, const void *b)
 
 int rtnl_neighs(struct rtnl *r, int family, struct rtnl_neighs *n, struct err *err)
 {
-	struct ndmsg body = { .ndm_family = (uint8_t)family };
+	struct ndmsg body = {.ndm_family = (uint8_t)family};
 	struct rtnl_keys k = {};
 	struct nl_msg *msg = rtnl_msg(RTM_GETNEIGH, NLM_F_DUMP, &body, sizeof(body));
 	int ret = msg ? rtnl_ask(r, msg, rtnl_keys_take, &k) : -ENOMEM;

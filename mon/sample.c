@@ -36,7 +36,10 @@ void sampler_reset(struct sampler *s)
 	s->entries_max[0] = s->entries_max[1] = s->dst_entries_max = 0;
 }
 
-#define SAMPLE_IP(group, name, member) { group, name, offsetof(struct sample_ip, member) }
+#define SAMPLE_IP(group, name, member)                          \
+	{                                                       \
+		group, name, offsetof(struct sample_ip, member) \
+	}
 
 static const struct proc_field sample_snmp[] = {
 	SAMPLE_IP("Ip", "InReceives", in_pkts),
@@ -75,17 +78,19 @@ static int sample_ip(struct sampler *s, struct sample_ip *ip, struct err *err)
 	int ret = file_read(&s->buf, "/proc/net/snmp", err);
 
 	if (!ret)
-		ret = proc_snmp(s->buf.text, s->buf.len, sample_snmp, SAMPLE_NR(sample_snmp), ip, err);
+		ret = proc_snmp(s->buf.text, s->buf.len, sample_snmp, SAMPLE_NR(sample_snmp), ip,
+				err);
 	if (!ret)
 		ret = file_read(&s->buf, "/proc/net/netstat", err);
 	if (!ret)
-		ret = proc_snmp(s->buf.text, s->buf.len, sample_netstat, SAMPLE_NR(sample_netstat), ip, err);
+		ret = proc_snmp(s->buf.text, s->buf.len, sample_netstat, SAMPLE_NR(sample_netstat),
+				ip, err);
 	return ret;
 }
 
 int sampler_forwarded(struct sampler *s, uint64_t *forwarded_pkts, struct err *err)
 {
-	static const struct proc_field field = { "Ip", "ForwDatagrams", 0 };
+	static const struct proc_field field = {"Ip", "ForwDatagrams", 0};
 	int ret = file_read(&s->buf, "/proc/net/snmp", err);
 
 	return ret ? ret : proc_snmp(s->buf.text, s->buf.len, &field, 1, forwarded_pkts, err);
@@ -95,8 +100,8 @@ int sampler_forwarded(struct sampler *s, uint64_t *forwarded_pkts, struct err *e
 static int sample_neigh_file(struct sampler *s, const char *path, struct sample_neigh *n,
 			     struct err *err)
 {
-	static const char *const names[] = { "unresolved_discards", "rcv_probes_mcast",
-					     "rcv_probes_ucast" };
+	static const char *const names[] = {"unresolved_discards", "rcv_probes_mcast",
+					    "rcv_probes_ucast"};
 	uint64_t v[3];
 	int ret = file_read(&s->buf, path, err);
 
@@ -112,8 +117,9 @@ static int sample_neigh_file(struct sampler *s, const char *path, struct sample_
 
 static int sample_neigh(struct sampler *s, struct sample *out, struct err *err)
 {
-	static const char *const files[] = { "/proc/net/stat/arp_cache", "/proc/net/stat/ndisc_cache" };
-	static const int families[] = { AF_INET, AF_INET6 };
+	static const char *const files[] = {"/proc/net/stat/arp_cache",
+					    "/proc/net/stat/ndisc_cache"};
+	static const int families[] = {AF_INET, AF_INET6};
 
 	for (unsigned i = 0; i < 2; i++) {
 		int ret = rtnl_neightbl(&s->rtnl, families[i], &out->neigh[i].tbl, err);
@@ -131,9 +137,9 @@ static int sample_neigh(struct sampler *s, struct sample *out, struct err *err)
 
 static int sample_dst(struct sampler *s, struct sample_dst *d, struct err *err)
 {
-	static const char *const counters[] = { "in_slow_tot", "out_slow_tot", "in_no_route", "in_brd",
-						"in_martian_dst", "in_martian_src" };
-	static const char *const gauges[] = { "entries" };
+	static const char *const counters[] = {"in_slow_tot", "out_slow_tot",	"in_no_route",
+					       "in_brd",      "in_martian_dst", "in_martian_src"};
+	static const char *const gauges[] = {"entries"};
 	int ret = file_read(&s->buf, "/proc/net/stat/rt_cache", err);
 
 	if (!ret)

@@ -21,10 +21,13 @@ struct trace;
 #define SAMPLE_IFS_MAX 8
 
 struct sample_ip {
-	uint64_t in_pkts, in_hdr_errors, in_addr_errors, forwarded_pkts, in_unknown_protos, in_discards;
-	uint64_t in_delivers, out_requests, out_discards, out_no_routes, in_no_routes, in_bcast_pkts;
+	uint64_t in_pkts, in_hdr_errors, in_addr_errors, forwarded_pkts, in_unknown_protos,
+		in_discards;
+	uint64_t in_delivers, out_requests, out_discards, out_no_routes, in_no_routes,
+		in_bcast_pkts;
 	uint64_t in_csum_errors, rp_filter_pkts;
-	uint64_t icmp_in_msgs, icmp_out_msgs, icmp_out_errors, icmp_out_dest_unreachs, icmp_out_time_excds;
+	uint64_t icmp_in_msgs, icmp_out_msgs, icmp_out_errors, icmp_out_dest_unreachs,
+		icmp_out_time_excds;
 	uint64_t icmp_out_rate_limit_global, icmp_out_rate_limit_host;
 	uint64_t udp_no_ports, udp_in_errors, udp_ignored_multi;
 };
@@ -41,7 +44,7 @@ struct sample_dst {
 };
 
 struct sample {
-	uint64_t t_ns;	  /* CLOCK_MONOTONIC when it began */
+	uint64_t t_ns; /* CLOCK_MONOTONIC when it began */
 	uint64_t cost_ns; /* and how long it took */
 	struct rtnl_stats ifs[SAMPLE_IFS_MAX];
 	struct sample_ip ip;
@@ -73,8 +76,8 @@ void sampler_reset(struct sampler *s); /* the maxima begin anew */
 
 /*
  * Take a sample. @full: also what is too dear for every second. Parts that this user or kernel does
- * not give are left 0 and named in `missing`; a failure is only a drop histogram that cannot be read,
- * because then the accounting would be wrong.
+ * not give are left 0 and named in `missing`; a failure is only a drop histogram that cannot be
+ * read, because then the accounting would be wrong.
  */
 int sampler_take(struct sampler *s, struct sample *out, bool full, struct err *err);
 

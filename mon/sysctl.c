@@ -17,7 +17,8 @@ int sysctl_path(char path[SYSCTL_PATH_MAX], const char *key, struct err *err)
 
 	if (!*key || n >= SYSCTL_PATH_MAX || *key == '/' || *key == '.' || strstr(key, "..") ||
 	    strchr(key, '\n'))
-		return err_set(err, -EINVAL, "\"%.80s\" is no sysctl: write it like net.ipv4.ip_forward", key);
+		return err_set(err, -EINVAL,
+			       "\"%.80s\" is no sysctl: write it like net.ipv4.ip_forward", key);
 	/* A '/' says that the dots belong to a name, of a VLAN interface for example. */
 	for (char *c = path + strlen("/proc/sys/"); !strchr(key, '/') && *c; c++)
 		if (*c == '.')
@@ -27,7 +28,7 @@ int sysctl_path(char path[SYSCTL_PATH_MAX], const char *key, struct err *err)
 
 int sysctl_same(const char *a, const char *b)
 {
-	struct text x = { a, a + strcspn(a, "\n") }, y = { b, b + strcspn(b, "\n") };
+	struct text x = {a, a + strcspn(a, "\n")}, y = {b, b + strcspn(b, "\n")};
 
 	for (;;) {
 		struct text wx, wy;
@@ -35,7 +36,8 @@ int sysctl_same(const char *a, const char *b)
 
 		if (!more_x || !more_y)
 			return more_x == more_y;
-		if (wx.end - wx.at != wy.end - wy.at || memcmp(wx.at, wy.at, (size_t)(wx.end - wx.at)) != 0)
+		if (wx.end - wx.at != wy.end - wy.at ||
+		    memcmp(wx.at, wy.at, (size_t)(wx.end - wx.at)) != 0)
 			return 0;
 	}
 }
@@ -57,11 +59,14 @@ static void sysctl_trim(struct file_buf *b)
 static int sysctl_refused(const char *key, const char *value, int why, struct err *err)
 {
 	if (why == -ENOENT)
-		return err_set(err, -EINVAL, "cannot set %s to %s: this kernel has no such sysctl", key, value);
+		return err_set(err, -EINVAL, "cannot set %s to %s: this kernel has no such sysctl",
+			       key, value);
 	if (why == -EACCES || why == -EPERM || why == -EROFS)
-		return err_set(err, why, "cannot set %s to %s: %s; run as root in the first namespace", key,
+		return err_set(err, why,
+			       "cannot set %s to %s: %s; run as root in the first namespace", key,
 			       value, strerror(-why));
-	return err_set(err, -EINVAL, "the kernel refuses to set %s to %s: %s", key, value, strerror(-why));
+	return err_set(err, -EINVAL, "the kernel refuses to set %s to %s: %s", key, value,
+		       strerror(-why));
 }
 
 /* Some (route.flush) can only be written: nothing to remember, nothing to read back. */
@@ -88,7 +93,8 @@ static int sysctl_set_buf(struct undo *u, const char *key, const char *path, con
 	ret = file_read(b, path, err);
 	sysctl_trim(b);
 	if (!ret && !sysctl_same(b->text, value))
-		ret = err_set(err, -EINVAL, "%s is %s after %s was written: give a value that the kernel keeps",
+		ret = err_set(err, -EINVAL,
+			      "%s is %s after %s was written: give a value that the kernel keeps",
 			      key, b->text, value);
 	return ret;
 }

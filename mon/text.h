@@ -19,7 +19,8 @@ void text_blanks(struct text *t);
 /* Step over @word if it is next; false, and nothing moves, if it is not. */
 bool text_skip(struct text *t, const char *word);
 
-/* Take a number of @base 10 or 16. False, and nothing moves, if there is none or it exceeds 64 bits. */
+/* Take a number of @base 10 or 16. False, and nothing moves, if there is none or it exceeds 64
+ * bits. */
 bool text_u64(struct text *t, unsigned base, uint64_t *value);
 
 /* Take the next word (no blanks in it) of this line; false at its end. */

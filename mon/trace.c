@@ -17,7 +17,8 @@
 #define TRACE_INSTANCE "instances/dststorm"
 #define TRACE_GROUP    "dststorm"
 #define TRACE_EVENT    "drop"
-/* Of all the pairs of reason and function that a kernel has, a few hundred; overflow is reported. */
+/* Of all the pairs of reason and function that a kernel has, a few hundred; overflow is reported.
+ */
 #define TRACE_SIZE "4096"
 
 #define TRACE_PATH_MAX 160
@@ -37,7 +38,7 @@ static int trace_put(const struct trace *t, const char *name, const char *text, 
 
 static int trace_find_root(struct trace *t, struct err *err)
 {
-	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 	char path[TRACE_PATH_MAX];
 
 	for (unsigned i = 0; i < 2; i++) {
@@ -49,10 +50,12 @@ static int trace_find_root(struct trace *t, struct err *err)
 	if (!mount("tracefs", t->root, "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL))
 		t->mounted = true;
 	else if (errno != EBUSY)
-		return err_set(err, -errno, "drops cannot be told by cause: cannot mount tracefs at %s: %s",
+		return err_set(err, -errno,
+			       "drops cannot be told by cause: cannot mount tracefs at %s: %s",
 			       t->root, strerror(errno));
 	if (access(trace_path(t, path, "events/skb/kfree_skb/format"), R_OK))
-		return err_set(err, -errno, "drops cannot be told by cause: the kernel lacks the event "
+		return err_set(err, -errno,
+			       "drops cannot be told by cause: the kernel lacks the event "
 			       "skb:kfree_skb, or this needs root");
 	return 0;
 }
@@ -116,20 +119,25 @@ int trace_open(struct trace *t, struct err *err)
  */
 static int trace_triggers(struct trace *t, struct err *err)
 {
-	static const char probe[] = TRACE_INSTANCE "/events/" TRACE_GROUP "/" TRACE_EVENT "/trigger";
+	static const char probe[] =
+		TRACE_INSTANCE "/events/" TRACE_GROUP "/" TRACE_EVENT "/trigger";
 	static const char plain[] = TRACE_INSTANCE "/events/skb/kfree_skb/trigger";
 	int ret;
 
 	if (!t->origin)
 		return trace_put(t, plain,
-				 "hist:keys=protocol,reason,location.sym:size=" TRACE_SIZE "\n", err);
+				 "hist:keys=protocol,reason,location.sym:size=" TRACE_SIZE "\n",
+				 err);
 	ret = trace_put(t, probe,
-			"hist:keys=iif,reason,location.sym:size=" TRACE_SIZE " if protocol == 0x800\n", err);
+			"hist:keys=iif,reason,location.sym:size=" TRACE_SIZE
+			" if protocol == 0x800\n",
+			err);
 	if (ret)
 		return ret;
 	return trace_put(t, probe,
 			 "hist:keys=protocol,reason,location.sym:size=" TRACE_SIZE
-			 " if protocol != 0x800\n", err);
+			 " if protocol != 0x800\n",
+			 err);
 }
 
 int trace_arm(struct trace *t, struct err *err)
@@ -142,7 +150,8 @@ int trace_arm(struct trace *t, struct err *err)
 	trace_remove_instance(t);
 	t->armed = false;
 	if (mkdir(trace_path(t, path, TRACE_INSTANCE), 0700))
-		return err_set(err, -errno, "cannot make the trace instance %s: %s", path, strerror(errno));
+		return err_set(err, -errno, "cannot make the trace instance %s: %s", path,
+			       strerror(errno));
 	ret = trace_triggers(t, err);
 	if (ret) {
 		trace_remove_instance(t);
@@ -166,7 +175,8 @@ int trace_read(struct trace *t, struct err *err)
 		return ret;
 	ret = khist_parse(&t->hist, t->buf.text, t->buf.len, err);
 	if (!ret && t->hist.blocks != (t->origin ? 2u : 1u))
-		ret = err_set(err, -EBADMSG, "the drop histogram has %u parts; did someone else change %s?",
+		ret = err_set(err, -EBADMSG,
+			      "the drop histogram has %u parts; did someone else change %s?",
 			      t->hist.blocks, path);
 	return ret;
 }
@@ -207,8 +217,8 @@ void trace_drop(const struct trace *t, unsigned i, struct trace_drop *d)
 	d->pkts = r->pkts;
 	d->cause = cause_of(reason, r->symbol);
 	/*
-	 * A packet of the backlog has not passed the point where skb_iif is set: it was received, by
-	 * whatever interface.
+	 * A packet of the backlog has not passed the point where skb_iif is set: it was received,
+	 * by whatever interface.
 	 */
 	d->counted = d->protocol == ETHERTYPE_IP && (d->iif != 0 || d->cause == CAUSE_SOFTNET);
 }

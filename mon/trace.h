@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Drops by cause, from the kernel itself: a histogram trigger on the event skb:kfree_skb, in a trace
- * instance of our own, so that nobody's tracing is touched.
+ * Drops by cause, from the kernel itself: a histogram trigger on the event skb:kfree_skb, in a
+ * trace instance of our own, so that nobody's tracing is touched.
  *
  * An event probe on top of kfree_skb adds the interface by which the packet came in (skb_iif, its
  * place taken from the kernel's type information). It is 0 for packets that the host made itself,
@@ -23,10 +23,10 @@ struct err;
 
 struct trace {
 	const char *root; /* where tracefs is mounted */
-	bool usable;	  /* the event is there and its reasons have names */
-	bool origin;	  /* received and own packets are told apart */
+	bool usable; /* the event is there and its reasons have names */
+	bool origin; /* received and own packets are told apart */
 	bool armed;
-	bool mounted;	  /* by us */
+	bool mounted; /* by us */
 	struct evformat_names reasons;
 	struct file_buf buf;
 	struct khist hist; /* as of the last trace_read() */
@@ -34,19 +34,20 @@ struct trace {
 
 /*
  * Find or mount tracefs, remove what a crashed run left, learn the names of the reasons, make the
- * probe. A kernel or user that cannot trace leaves @t unusable and returns -errno with the sentence.
+ * probe. A kernel or user that cannot trace leaves @t unusable and returns -errno with the
+ * sentence.
  */
 int trace_open(struct trace *t, struct err *err);
 
 int trace_arm(struct trace *t, struct err *err); /* from zero */
 int trace_read(struct trace *t, struct err *err);
 int trace_disarm(struct trace *t, struct err *err); /* the last read stays in t->hist */
-void trace_close(struct trace *t);		    /* leaves the kernel as it was found */
+void trace_close(struct trace *t); /* leaves the kernel as it was found */
 
 /* One place where packets were freed. */
 struct trace_drop {
-	int protocol;	    /* EtherType; of rows with an interface it is IPv4 */
-	int iif;	    /* received by this interface; 0: made by this host; -1: not known */
+	int protocol; /* EtherType; of rows with an interface it is IPv4 */
+	int iif; /* received by this interface; 0: made by this host; -1: not known */
 	const char *reason; /* name, or "?" */
 	const char *location;
 	uint64_t pkts;

@@ -24,11 +24,12 @@ static int undo_save(const struct undo *u, struct err *err)
 	snprintf(tmp, sizeof(tmp), "%s.tmp", u->path);
 	fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return err_set(err, -errno, "cannot write %s: %s; name a writable file with --state", tmp,
+		return err_set(err, -errno,
+			       "cannot write %s: %s; name a writable file with --state", tmp,
 			       strerror(errno));
 	if (json_dumpfd(u->log, fd, JSON_INDENT(1)) || fsync(fd) || rename(tmp, u->path))
-		ret = err_set(err, errno ? -errno : -EIO, "cannot write %s; name a writable file with --state",
-			      u->path);
+		ret = err_set(err, errno ? -errno : -EIO,
+			      "cannot write %s; name a writable file with --state", u->path);
 	close(fd);
 	return ret;
 }
@@ -45,10 +46,12 @@ int undo_sysctl(struct undo *u, const char *key, const char *old, struct err *er
 	return undo_note(u, json_pack("{s:s,s:s}", "sysctl", key, "old", old), err);
 }
 
-int undo_address(struct undo *u, const char *ifname, int ifindex, const char *address, struct err *err)
+int undo_address(struct undo *u, const char *ifname, int ifindex, const char *address,
+		 struct err *err)
 {
-	return undo_note(u, json_pack("{s:s,s:s,s:i}", "address", address, "if", ifname, "index", ifindex),
-			 err);
+	return undo_note(
+		u, json_pack("{s:s,s:s,s:i}", "address", address, "if", ifname, "index", ifindex),
+		err);
 }
 
 int undo_forget_last(struct undo *u, struct err *err)
@@ -129,8 +132,10 @@ int undo_open(struct undo *u, const char *path, struct rtnl *r, struct err *err)
 	left = path && !access(path, F_OK) ? json_load_file(path, 0, &why) : json_array();
 	if (!json_is_array(left)) {
 		json_decref(left);
-		return err_set(err, -EBADMSG, "%s, which an earlier run left, is damaged: check the host's "
-			       "settings by hand and remove the file", path ? path : "the state file");
+		return err_set(err, -EBADMSG,
+			       "%s, which an earlier run left, is damaged: check the host's "
+			       "settings by hand and remove the file",
+			       path ? path : "the state file");
 	}
 	u->log = left;
 	nr = (int)json_array_size(left);

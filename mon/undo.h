@@ -14,7 +14,7 @@ struct rtnl;
 
 struct undo {
 	char path[192]; /* "": nothing is kept on disk */
-	json_t *log;	/* an array of changes, oldest first */
+	json_t *log; /* an array of changes, oldest first */
 };
 
 /*
@@ -23,14 +23,16 @@ struct undo {
  */
 int undo_open(struct undo *u, const char *path, struct rtnl *r, struct err *err);
 
-/* Put everything back, newest change first, and forget it; goes on past what fails and tells the last. */
+/* Put everything back, newest change first, and forget it; goes on past what fails and tells the
+ * last. */
 int undo_all(struct undo *u, struct rtnl *r, struct err *err);
 
 void undo_close(struct undo *u); /* forgets, puts nothing back */
 
 /* Tell of a change before it is made. */
 int undo_sysctl(struct undo *u, const char *key, const char *old, struct err *err);
-int undo_address(struct undo *u, const char *ifname, int ifindex, const char *address, struct err *err);
+int undo_address(struct undo *u, const char *ifname, int ifindex, const char *address,
+		 struct err *err);
 /* The change that was told of last was none. */
 int undo_forget_last(struct undo *u, struct err *err);
 int undo_link_up(struct undo *u, const char *ifname, int ifindex, struct err *err);

@@ -61,7 +61,7 @@ static void wide_advance(struct proc_wide *w, const uint32_t *now)
 int proc_wide_lnstat(struct proc_wide *w, const char *text, size_t len, const char *const *names,
 		     unsigned nr, struct err *err)
 {
-	struct wide_new n = { .columns = nr };
+	struct wide_new n = {.columns = nr};
 	int ret;
 
 	if (nr > PROC_COLUMNS_MAX)
@@ -72,7 +72,8 @@ int proc_wide_lnstat(struct proc_wide *w, const char *text, size_t len, const ch
 	n.now = calloc((size_t)n.rows * nr + 1, sizeof(*n.now));
 	if (!n.now)
 		return err_set(err, -ENOMEM, "no memory for the counters of all CPUs");
-	/* A row that the text lacks this time keeps its last value: nothing is gained, nothing lost. */
+	/* A row that the text lacks this time keeps its last value: nothing is gained, nothing
+	 * lost. */
 	if (w->last)
 		memcpy(n.now, w->last, (size_t)n.rows * nr * sizeof(*n.now));
 	ret = proc_lnstat(text, len, names, nr, wide_take, &n, err);

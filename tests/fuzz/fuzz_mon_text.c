@@ -42,7 +42,7 @@ static void check_format(const char *text, size_t len)
 
 static void check_stats(const char *text, size_t len)
 {
-	static const char *const names[] = { "entries", "allocs" };
+	static const char *const names[] = {"entries", "allocs"};
 	struct proc_wide w = {};
 	uint64_t v[2];
 	int rows = proc_lnstat_sum(text, len, names, 2, v, NULL);
@@ -57,7 +57,7 @@ static void check_stats(const char *text, size_t len)
 
 static void check_proc(const char *text, size_t len)
 {
-	static const struct proc_field field = { "Ip", "InReceives", 0 };
+	static const struct proc_field field = {"Ip", "InReceives", 0};
 	struct proc_softnet n;
 	struct proc_slab s;
 	uint64_t v;
@@ -72,8 +72,8 @@ static void check_proc(const char *text, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void (*const checks[])(const char *, size_t) = { check_hist, check_format, check_stats,
-								check_proc };
+	static void (*const checks[])(const char *, size_t) = {check_hist, check_format,
+							       check_stats, check_proc};
 
 	if (size)
 		checks[data[0] % 4]((const char *)data + 1, size - 1);

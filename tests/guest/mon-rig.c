@@ -21,7 +21,7 @@
 
 #define RIG_ANSWER_MS 60000 /* a boot included, on a machine that has other work */
 
-static const uint8_t rig_mac[RIG_WIRES][6] = { { 2, 0, 0, 0, 0, 1 }, { 2, 0, 0, 0, 0, 2 } };
+static const uint8_t rig_mac[RIG_WIRES][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}};
 
 static void rig_die(const char *what)
 {
@@ -39,22 +39,26 @@ static uint64_t rig_now_ms(void)
 
 /* --- the guest -------------------------------------------------------------------------------- */
 
-static void rig_exec(const char *kernel_dir, const char *initramfs, const char *console, const int far[3])
+static void rig_exec(const char *kernel_dir, const char *initramfs, const char *console,
+		     const int far[3])
 {
 	char kernel[512], serial[512], net[2][128], chardev[64];
 
 	snprintf(kernel, sizeof(kernel), "%s/vmlinuz", kernel_dir);
 	snprintf(serial, sizeof(serial), "file:%s", console);
 	for (int i = 0; i < 2; i++)
-		snprintf(net[i], sizeof(net[i]), "dgram,id=n%d,local.type=fd,local.str=%d", i, far[i]);
+		snprintf(net[i], sizeof(net[i]), "dgram,id=n%d,local.type=fd,local.str=%d", i,
+			 far[i]);
 	snprintf(chardev, sizeof(chardev), "socket,id=c,fd=%d", far[2]);
-	execlp("qemu-system-x86_64", "qemu-system-x86_64", "-accel", "tcg", "-M", "q35", "-cpu", "max", "-m",
-	       "512", "-smp", "1", "-display", "none", "-nodefaults", "-no-reboot", "-serial", serial, "-kernel",
-	       kernel, "-initrd", initramfs, "-append",
-	       "console=ttyS0 mitigations=off panic=-1 quiet dststorm.test-hooks", "-netdev", net[0], "-device",
-	       "virtio-net-pci,netdev=n0,mac=02:00:00:00:00:01,romfile=", "-netdev", net[1], "-device",
-	       "virtio-net-pci,netdev=n1,mac=02:00:00:00:00:02,romfile=", "-device", "virtio-serial-pci",
-	       "-chardev", chardev, "-device", "virtserialport,chardev=c,name=dststorm", (char *)NULL);
+	execlp("qemu-system-x86_64", "qemu-system-x86_64", "-accel", "tcg", "-M", "q35", "-cpu",
+	       "max", "-m", "512", "-smp", "1", "-display", "none", "-nodefaults", "-no-reboot",
+	       "-serial", serial, "-kernel", kernel, "-initrd", initramfs, "-append",
+	       "console=ttyS0 mitigations=off panic=-1 quiet dststorm.test-hooks", "-netdev",
+	       net[0], "-device",
+	       "virtio-net-pci,netdev=n0,mac=02:00:00:00:00:01,romfile=", "-netdev", net[1],
+	       "-device", "virtio-net-pci,netdev=n1,mac=02:00:00:00:00:02,romfile=", "-device",
+	       "virtio-serial-pci", "-chardev", chardev, "-device",
+	       "virtserialport,chardev=c,name=dststorm", (char *)NULL);
 	rig_die("cannot run qemu-system-x86_64");
 }
 
@@ -198,7 +202,8 @@ static void rig_read_wire(struct rig *r, int w)
 
 void rig_send(struct rig *r, const struct rig_packet *p)
 {
-	uint8_t f[60] = { [12] = 0x08, [14] = 0x45, [17] = 46, [20] = 0x40, [22] = p->ttl, [23] = 17 };
+	uint8_t f[60] = {
+		[12] = 0x08, [14] = 0x45, [17] = 46, [20] = 0x40, [22] = p->ttl, [23] = 17};
 	uint32_t sum = 0;
 
 	memcpy(f, rig_mac[RIG_IN], 6);
@@ -285,9 +290,9 @@ static json_t *rig_messages(struct rig *r, json_int_t id)
 
 static json_t *rig_step(struct rig *r, int ms, json_int_t id)
 {
-	struct pollfd fds[] = { { r->stalled[RIG_IN] ? -1 : r->wire[RIG_IN], POLLIN, 0 },
-				{ r->stalled[RIG_OUT] ? -1 : r->wire[RIG_OUT], POLLIN, 0 },
-				{ r->control, POLLIN, 0 } };
+	struct pollfd fds[] = {{r->stalled[RIG_IN] ? -1 : r->wire[RIG_IN], POLLIN, 0},
+			       {r->stalled[RIG_OUT] ? -1 : r->wire[RIG_OUT], POLLIN, 0},
+			       {r->control, POLLIN, 0}};
 	size_t room;
 	char *space;
 	ssize_t n;
@@ -328,7 +333,8 @@ json_t *rig_call(struct rig *r, const char *method, json_t *params, json_t **err
 	while (!answer && rig_now_ms() < end)
 		answer = rig_step(r, 50, r->next_id);
 	if (!answer) {
-		fprintf(stderr, "mon-rig: no answer to %s within %d s\n", method, RIG_ANSWER_MS / 1000);
+		fprintf(stderr, "mon-rig: no answer to %s within %d s\n", method,
+			RIG_ANSWER_MS / 1000);
 		rig_kill(r);
 		exit(3);
 	}
@@ -337,7 +343,8 @@ json_t *rig_call(struct rig *r, const char *method, json_t *params, json_t **err
 		*error = json_incref(json_object_get(answer, "error"));
 	else if (!result)
 		fprintf(stderr, "mon-rig: %s: %s\n", method,
-			json_string_value(json_object_get(json_object_get(answer, "error"), "text")));
+			json_string_value(
+				json_object_get(json_object_get(answer, "error"), "text")));
 	json_decref(answer);
 	return result;
 }

@@ -23,16 +23,16 @@ struct rig {
 	struct wire_reader reader;
 	json_int_t next_id;
 
-	bool answer[RIG_WIRES];	   /* answer ARP */
-	bool stalled[RIG_WIRES];   /* do not even read */
-	uint64_t arps[RIG_WIRES];  /* requests seen */
-	uint64_t ipv4[RIG_WIRES];  /* IPv4 packets seen */
-	uint64_t udp_out;	   /* of these, probes that came out: delivered */
-	uint64_t icmp_in;	   /* ICMP that the guest sent back */
-	uint32_t dead;		   /* an address that never answers, 0 for none */
+	bool answer[RIG_WIRES]; /* answer ARP */
+	bool stalled[RIG_WIRES]; /* do not even read */
+	uint64_t arps[RIG_WIRES]; /* requests seen */
+	uint64_t ipv4[RIG_WIRES]; /* IPv4 packets seen */
+	uint64_t udp_out; /* of these, probes that came out: delivered */
+	uint64_t icmp_in; /* ICMP that the guest sent back */
+	uint32_t dead; /* an address that never answers, 0 for none */
 
-	json_t *overrun;   /* the last such event */
-	unsigned alives;   /* events seen */
+	json_t *overrun; /* the last such event */
+	unsigned alives; /* events seen */
 	unsigned samples;
 	uint64_t alive_forwarded;
 	uint64_t cost_ns_max, cost_ns_min; /* of the samples while running */

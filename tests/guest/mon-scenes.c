@@ -21,7 +21,8 @@
 
 static struct rig rig;
 
-static void __attribute__((format(printf, 3, 4))) check(bool good, const char *name, const char *fmt, ...)
+static void __attribute__((format(printf, 3, 4)))
+check(bool good, const char *name, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -42,24 +43,26 @@ static void check_equal(const char *name, json_int_t got, json_int_t want)
 
 static json_t *configuration(int thresh3, json_t *more_sysctls)
 {
-	json_t *sysctls = json_pack("[[s,i],[s,i],[s,i],[s,s],[s,i]]", "net.ipv4.neigh.default.gc_thresh1",
-				    thresh3 / 8, "net.ipv4.neigh.default.gc_thresh2", thresh3 / 2,
-				    "net.ipv4.neigh.default.gc_thresh3", thresh3,
-				    "net.ipv4.neigh.eth1.retrans_time_ms", "100",
-				    "net.ipv4.neigh.eth0.retrans_time_ms", 100);
+	json_t *sysctls = json_pack(
+		"[[s,i],[s,i],[s,i],[s,s],[s,i]]", "net.ipv4.neigh.default.gc_thresh1", thresh3 / 8,
+		"net.ipv4.neigh.default.gc_thresh2", thresh3 / 2,
+		"net.ipv4.neigh.default.gc_thresh3", thresh3, "net.ipv4.neigh.eth1.retrans_time_ms",
+		"100", "net.ipv4.neigh.eth0.retrans_time_ms", 100);
 
 	if (more_sysctls)
 		json_array_extend(sysctls, more_sysctls);
 	json_decref(more_sysctls);
-	return json_pack("{s:[{s:s,s:s,s:s},{s:s,s:s,s:s}],s:o}", "interfaces", "mac", "02:00:00:00:00:01",
-			 "name", "in", "address", "198.18.0.1/16", "mac", "02:00:00:00:00:02", "name", "out",
-			 "address", "198.19.0.1/16", "sysctls", sysctls);
+	return json_pack("{s:[{s:s,s:s,s:s},{s:s,s:s,s:s}],s:o}", "interfaces", "mac",
+			 "02:00:00:00:00:01", "name", "in", "address", "198.18.0.1/16", "mac",
+			 "02:00:00:00:00:02", "name", "out", "address", "198.19.0.1/16", "sysctls",
+			 sysctls);
 }
 
 static void send_many(int n, uint32_t src, uint32_t first_dst, int nr_dst, uint8_t ttl)
 {
 	for (int i = 0; i < n; i++) {
-		struct rig_packet p = { .src = src, .dst = first_dst + (uint32_t)(i % nr_dst), .ttl = ttl };
+		struct rig_packet p = {
+			.src = src, .dst = first_dst + (uint32_t)(i % nr_dst), .ttl = ttl};
 
 		rig_send(&rig, &p);
 	}
@@ -85,8 +88,8 @@ static json_int_t dropped(const json_t *sample)
 	const char *cause;
 	json_t *pkts;
 
-	json_object_foreach(json_object_get(sample, "drops_pkts"), cause, pkts)
-		sum += json_integer_value(pkts);
+	json_object_foreach(json_object_get(sample, "drops_pkts"), cause, pkts) sum +=
+		json_integer_value(pkts);
 	return sum;
 }
 
@@ -110,7 +113,8 @@ static json_t *settle(void)
 
 static void show(const char *scene, const json_t *finish)
 {
-	char *text = json_dumps(json_object_get(json_object_get(finish, "final"), "drops"), JSON_COMPACT);
+	char *text = json_dumps(json_object_get(json_object_get(finish, "final"), "drops"),
+				JSON_COMPACT);
 
 	fprintf(stderr, "%s: drops %s\n", scene, text);
 	free(text);
@@ -134,9 +138,11 @@ static void check_identities(const char *scene, const json_t *finish, json_int_t
 	char name[96];
 
 	snprintf(name, sizeof(name), "%s: every packet is delivered or named", scene);
-	check((json_int_t)rig.udp_out + dropped(final) == sent, name, "%lld sent, %llu delivered, %lld named",
-	      (long long)sent, (unsigned long long)rig.udp_out, (long long)dropped(final));
-	snprintf(name, sizeof(name), "%s: allocations minus destructions is the change of entries", scene);
+	check((json_int_t)rig.udp_out + dropped(final) == sent, name,
+	      "%lld sent, %llu delivered, %lld named", (long long)sent,
+	      (unsigned long long)rig.udp_out, (long long)dropped(final));
+	snprintf(name, sizeof(name), "%s: allocations minus destructions is the change of entries",
+		 scene);
 	check_equal(name, diff(finish, "neigh.ipv4.allocs") - diff(finish, "neigh.ipv4.destroys"),
 		    diff(finish, "neigh.ipv4.entries"));
 	snprintf(name, sizeof(name), "%s: the histogram held every row", scene);
@@ -149,19 +155,21 @@ static void scene_hello(void)
 	const json_t *can = json_object_get(hello, "capabilities");
 
 	fprintf(stderr, "kernel %s\n", json_string_value(json_object_get(hello, "kernel")));
-	check(json_is_true(json_object_get(can, "drops")), "hello: drops can be told by cause", "%s",
-	      json_string_value(json_object_get(can, "drops_why")));
-	check(json_is_true(json_object_get(can, "drop_origin")), "hello: own packets are told apart", "not so");
+	check(json_is_true(json_object_get(can, "drops")), "hello: drops can be told by cause",
+	      "%s", json_string_value(json_object_get(can, "drops_why")));
+	check(json_is_true(json_object_get(can, "drop_origin")),
+	      "hello: own packets are told apart", "not so");
 	json_decref(hello);
 }
 
 static void check_refused(const char *name, json_t *sysctls, const char *key, const char *value)
 {
-	json_t *error = NULL, *result = rig_call(&rig, "configure", configuration(1024, sysctls), &error);
+	json_t *error = NULL,
+	       *result = rig_call(&rig, "configure", configuration(1024, sysctls), &error);
 	const char *text = json_string_value(json_object_get(error, "text"));
 
-	check(!result && rig_int(error, "code") == 2 && text && strstr(text, key) && strstr(text, value) &&
-		      !strchr(text, '\n'),
+	check(!result && rig_int(error, "code") == 2 && text && strstr(text, key) &&
+		      strstr(text, value) && !strchr(text, '\n'),
 	      name, "%s", text ? text : "no error");
 	json_decref(result);
 	json_decref(error);
@@ -171,17 +179,23 @@ static void scene_settings(void)
 {
 	json_t *stats;
 
-	check_refused("settings: a refused value is one sentence", json_pack("[[s,s]]", "net.ipv4.ip_forward", "maybe"),
-		      "net.ipv4.ip_forward", "maybe");
+	check_refused("settings: a refused value is one sentence",
+		      json_pack("[[s,s]]", "net.ipv4.ip_forward", "maybe"), "net.ipv4.ip_forward",
+		      "maybe");
 	check_refused("settings: an unknown sysctl is one sentence",
-		      json_pack("[[s,i]]", "net.ipv4.no_such_thing", 7), "net.ipv4.no_such_thing", "7");
+		      json_pack("[[s,i]]", "net.ipv4.no_such_thing", 7), "net.ipv4.no_such_thing",
+		      "7");
 	check_refused("settings: a value that the kernel alters is one sentence",
-		      json_pack("[[s,i]]", "net.ipv4.neigh.eth1.locktime", -5), "net.ipv4.neigh.eth1.locktime", "-5");
+		      json_pack("[[s,i]]", "net.ipv4.neigh.eth1.locktime", -5),
+		      "net.ipv4.neigh.eth1.locktime", "-5");
 	begin(configuration(1024, NULL));
 	stats = rig_call(&rig, "stats", NULL, NULL);
-	check_equal("settings: gc_thresh1 is in force", rig_int(stats, "neigh.ipv4.gc_thresh1"), 128);
-	check_equal("settings: gc_thresh2 is in force", rig_int(stats, "neigh.ipv4.gc_thresh2"), 512);
-	check_equal("settings: gc_thresh3 is in force", rig_int(stats, "neigh.ipv4.gc_thresh3"), 1024);
+	check_equal("settings: gc_thresh1 is in force", rig_int(stats, "neigh.ipv4.gc_thresh1"),
+		    128);
+	check_equal("settings: gc_thresh2 is in force", rig_int(stats, "neigh.ipv4.gc_thresh2"),
+		    512);
+	check_equal("settings: gc_thresh3 is in force", rig_int(stats, "neigh.ipv4.gc_thresh3"),
+		    1024);
 	json_decref(stats);
 }
 
@@ -195,15 +209,18 @@ static void scene_full(void)
 	show("full", f);
 	check_identities("full", f, 4000);
 	check(cause_pkts(f, "neigh_full") > 0, "full: the table was full", "never");
-	check_equal("full: table_fulls is the drops named neigh_full", diff(f, "neigh.ipv4.table_fulls"),
+	check_equal("full: table_fulls is the drops named neigh_full",
+		    diff(f, "neigh.ipv4.table_fulls"),
 		    cause_pkts(f, "neigh_full") +
 			    rig_int(json_object_get(f, "final"), "own_drops_pkts.neigh_full"));
-	check_equal("full: nothing is dropped for another cause", dropped(json_object_get(f, "final")),
-		    cause_pkts(f, "neigh_full"));
+	check_equal("full: nothing is dropped for another cause",
+		    dropped(json_object_get(f, "final")), cause_pkts(f, "neigh_full"));
 	check_equal("full: the host received what was sent", diff(f, "ip.in_pkts"), 4000);
-	check_equal("full: no event was lost", rig_int(json_object_get(f, "final"), "events.overruns"), 0);
-	check(rig_int(json_object_get(f, "final"), "events.new") >= 900, "full: neighbour events were counted",
-	      "%lld", (long long)rig_int(json_object_get(f, "final"), "events.new"));
+	check_equal("full: no event was lost",
+		    rig_int(json_object_get(f, "final"), "events.overruns"), 0);
+	check(rig_int(json_object_get(f, "final"), "events.new") >= 900,
+	      "full: neighbour events were counted", "%lld",
+	      (long long)rig_int(json_object_get(f, "final"), "events.new"));
 	json_decref(f);
 }
 
@@ -229,23 +246,24 @@ static void scene_causes(void)
 		int pkts;
 		struct rig_packet p;
 	} kinds[] = {
-		{ "ttl", 50, { GEN, IP(198, 19, 7, 1), 1, false } },
-		{ "no_route", 40, { GEN, IP(192, 0, 2, 1), 2, false } },
-		{ "martian", 30, { IP(127, 0, 0, 1), IP(198, 19, 7, 2), 2, false } },
-		{ "martian", 20, { GEN, IP(127, 0, 0, 5), 2, false } },
-		{ "local", 25, { GEN, IP(198, 18, 0, 1), 2, false } },
-		{ "local", 15, { GEN, IP(198, 19, 0, 1), 2, false } },
-		{ "broadcast", 12, { GEN, IP(198, 19, 255, 255), 2, false } },
-		{ "broadcast", 11, { GEN, IP(198, 18, 255, 255), 2, false } },
-		{ "broadcast", 9, { GEN, IP(255, 255, 255, 255), 2, false } },
-		{ "other", 7, { GEN, IP(198, 19, 7, 3), 2, true } },
+		{"ttl", 50, {GEN, IP(198, 19, 7, 1), 1, false}},
+		{"no_route", 40, {GEN, IP(192, 0, 2, 1), 2, false}},
+		{"martian", 30, {IP(127, 0, 0, 1), IP(198, 19, 7, 2), 2, false}},
+		{"martian", 20, {GEN, IP(127, 0, 0, 5), 2, false}},
+		{"local", 25, {GEN, IP(198, 18, 0, 1), 2, false}},
+		{"local", 15, {GEN, IP(198, 19, 0, 1), 2, false}},
+		{"broadcast", 12, {GEN, IP(198, 19, 255, 255), 2, false}},
+		{"broadcast", 11, {GEN, IP(198, 18, 255, 255), 2, false}},
+		{"broadcast", 9, {GEN, IP(255, 255, 255, 255), 2, false}},
+		{"other", 7, {GEN, IP(198, 19, 7, 3), 2, true}},
 	};
 	enum { NR = sizeof(kinds) / sizeof(*kinds) };
 	json_int_t sent = 0, want;
 	char name[96];
 	json_t *f;
 
-	/* The source does not answer: ICMP errors to it are dropped, and must not be counted as probes. */
+	/* The source does not answer: ICMP errors to it are dropped, and must not be counted as
+	 * probes. */
 	rig.answer[RIG_IN] = false;
 	begin(configuration(4096, NULL));
 	for (int i = 0; i < NR; i++) {
@@ -280,7 +298,8 @@ static void scene_dead(void)
 	json_t *f;
 
 	rig.dead = OUT(0x900);
-	begin(configuration(4096, json_pack("[[s,i]]", "net.ipv4.neigh.eth1.unres_qlen_bytes", 16384)));
+	begin(configuration(4096,
+			    json_pack("[[s,i]]", "net.ipv4.neigh.eth1.unres_qlen_bytes", 16384)));
 	send_many(400, GEN, rig.dead, 1, 2);
 	f = settle();
 	show("dead", f);
@@ -312,8 +331,8 @@ static void scene_qdisc(void)
 	show("qdisc", f);
 	check_identities("qdisc", f, 12001);
 	check(cause_pkts(f, "qdisc") > 0, "qdisc: packets were dropped there", "none");
-	check_equal("qdisc: nothing is dropped for another cause", dropped(json_object_get(f, "final")),
-		    cause_pkts(f, "qdisc"));
+	check_equal("qdisc: nothing is dropped for another cause",
+		    dropped(json_object_get(f, "final")), cause_pkts(f, "qdisc"));
 	json_decref(f);
 }
 
@@ -329,14 +348,18 @@ static void scene_overrun(void)
 	/* Entries that were queued for are stale or reachable by now: nothing moves any more. */
 	f = settle();
 	check_identities("overrun", f, 3000);
-	check(rig_int(json_object_get(f, "final"), "events.overruns") > 0, "overrun: it was noticed", "no");
-	check(rig_int(json_object_get(f, "final"), "events.lost") > 0, "overrun: what was lost is counted", "no");
+	check(rig_int(json_object_get(f, "final"), "events.overruns") > 0,
+	      "overrun: it was noticed", "no");
+	check(rig_int(json_object_get(f, "final"), "events.lost") > 0,
+	      "overrun: what was lost is counted", "no");
 	check(rig_int(json_object_get(f, "final"), "events.new") +
-			      rig_int(json_object_get(f, "final"), "events.lost") >= 3000,
+			      rig_int(json_object_get(f, "final"), "events.lost") >=
+		      3000,
 	      "overrun: seen and lost events cover all neighbours", "%lld + %lld",
 	      (long long)rig_int(json_object_get(f, "final"), "events.new"),
 	      (long long)rig_int(json_object_get(f, "final"), "events.lost"));
-	check(rig.overrun != NULL, "overrun: the controller was told after a new look at the table", "no event");
+	check(rig.overrun != NULL, "overrun: the controller was told after a new look at the table",
+	      "no event");
 	check_equal("overrun: that look found every entry", rig_int(rig.overrun, "ipv4.dumped"),
 		    rig_int(rig.overrun, "ipv4.entries"));
 	check_equal("overrun: and no entry is missing", rig_int(rig.overrun, "ipv4.entries"),
@@ -355,7 +378,7 @@ static void scene_quit(void)
 	if (!flood) {
 		rig_leave_control(&rig);
 		for (uint32_t i = 0;; i++) {
-			struct rig_packet p = { GEN, OUT(2 + i % 4000), 2, false };
+			struct rig_packet p = {GEN, OUT(2 + i % 4000), 2, false};
 
 			rig_send(&rig, &p);
 		}
@@ -382,8 +405,8 @@ static void scene_end(const char *method, const char *name, bool ends, char **ar
 		check(status == 0, name, "status %d", status);
 	} else {
 		rig_pump(&rig, 2500);
-		check(status == -1 && rig.alives == alives, name, "status %d, %u heartbeats", status,
-		      rig.alives - alives);
+		check(status == -1 && rig.alives == alives, name, "status %d, %u heartbeats",
+		      status, rig.alives - alives);
 	}
 }
 
@@ -405,8 +428,8 @@ int main(int argc, char **argv)
 	check(rig.alives >= 3, "alive: a heartbeat each second", "%u", rig.alives);
 	check(rig.alive_forwarded > 0, "alive: it tells the forwarded packets", "none");
 	check(rig.samples >= 3, "sample: one each second while running", "%u", rig.samples);
-	fprintf(stderr, "samples: dearest %.2f ms, cheapest %.2f ms\n", (double)rig.cost_ns_max / 1e6,
-		(double)rig.cost_ns_min / 1e6);
+	fprintf(stderr, "samples: dearest %.2f ms, cheapest %.2f ms\n",
+		(double)rig.cost_ns_max / 1e6, (double)rig.cost_ns_min / 1e6);
 	scene_quit();
 	scene_end("panic", "panic: the guest ends at once", true, argv);
 	scene_end("hang", "hang: the heart stops and the guest stays", false, argv);

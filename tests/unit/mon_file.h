@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const mon_kernels[] = { "6.1", "6.12" };
+static const char *const mon_kernels[] = {"6.1", "6.12"};
 
 /* malloc'ed without a byte to spare, so that reading beyond the end is seen by sanitizers. */
 static inline char *mon_file(const char *kernel, const char *name, size_t *len)

@@ -26,7 +26,7 @@ static int parse(struct khist *h, const char *text)
 
 static void reasons_have_each_kernels_numbers(void **state)
 {
-	static const uint32_t createfail[] = { 40, 51 }, max[] = { 66, 104 };
+	static const uint32_t createfail[] = {40, 51}, max[] = {66, 104};
 
 	(void)state;
 	for (unsigned k = 0; k < 2; k++) {
@@ -66,7 +66,8 @@ static void tables_that_are_damaged_are_refused(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_int_equal(evformat_parse(&n, bad[i], strlen(bad[i]), "reason", NULL), -EBADMSG);
+		assert_int_equal(evformat_parse(&n, bad[i], strlen(bad[i]), "reason", NULL),
+				 -EBADMSG);
 }
 
 /* What was sent into the guest when the files were captured. */
@@ -76,16 +77,17 @@ static const struct {
 	uint64_t pkts[2];
 	int iif;
 } sent[] = {
-	{ "IP_INHDR", "ip_forward", CAUSE_TTL, { 50, 50 }, 2 },
-	{ "IP_INNOROUTES", "ip_error", CAUSE_NO_ROUTE, { 40, 40 }, 2 },
-	{ "NOT_SPECIFIED", "ip_rcv_finish_core.constprop.0", CAUSE_MARTIAN, { 50, 50 }, 2 },
-	{ "NO_SOCKET", "__udp4_lib_rcv", CAUSE_LOCAL, { 25, 25 }, 2 },
-	{ "NOT_SPECIFIED", "__udp4_lib_rcv", CAUSE_BROADCAST, { 12, 12 }, 2 },
-	{ "NEIGH_CREATEFAIL", "ip_finish_output2", CAUSE_NEIGH_FULL, { 752, 977 }, 2 },
-	{ "NEIGH_CREATEFAIL", "ip_finish_output2", CAUSE_NEIGH_FULL, { 3, 6 }, 0 },
+	{"IP_INHDR", "ip_forward", CAUSE_TTL, {50, 50}, 2},
+	{"IP_INNOROUTES", "ip_error", CAUSE_NO_ROUTE, {40, 40}, 2},
+	{"NOT_SPECIFIED", "ip_rcv_finish_core.constprop.0", CAUSE_MARTIAN, {50, 50}, 2},
+	{"NO_SOCKET", "__udp4_lib_rcv", CAUSE_LOCAL, {25, 25}, 2},
+	{"NOT_SPECIFIED", "__udp4_lib_rcv", CAUSE_BROADCAST, {12, 12}, 2},
+	{"NEIGH_CREATEFAIL", "ip_finish_output2", CAUSE_NEIGH_FULL, {752, 977}, 2},
+	{"NEIGH_CREATEFAIL", "ip_finish_output2", CAUSE_NEIGH_FULL, {3, 6}, 0},
 };
 
-static const struct khist_row *find(const struct khist *h, const struct evformat_names *n, unsigned i)
+static const struct khist_row *find(const struct khist *h, const struct evformat_names *n,
+				    unsigned i)
 {
 	for (unsigned r = 0; r < h->nr; r++) {
 		const char *reason = evformat_name(n, h->rows[r].reason);
@@ -129,7 +131,7 @@ static void captured_histograms_name_every_cause(void **state)
 
 static void rows_and_totals_agree(void **state)
 {
-	static const char *const names[] = { "hist", "hist-plain" };
+	static const char *const names[] = {"hist", "hist-plain"};
 
 	(void)state;
 	for (unsigned k = 0; k < 4; k++) {
@@ -152,15 +154,17 @@ static void forms_of_rows(void **state)
 	struct khist h = {};
 
 	(void)state;
-	assert_int_equal(parse(&h, "{ iif: -1, reason: 7, location: [ffffffffc0123456] start_xmit [virtio_net] "
-				   "   } hitcount:   5\n"
-				   "{ iif: 2, reason: 7, location: [ffffffff00000001] f    } hitcount: 1\n"
-				   "{ iif: 2, reason: 7, location: [ffffffff00000002] f    } hitcount: 2\n"
-				   "{ protocol: 2, reason: 7, location: [ffffffff00000002] f } hitcount: 4\n"
-				   "{ iif: 3, reason: 7, location: [0000000000000000] } hitcount: "
-				   "18446744073709551615\n"
-				   "Totals:\n    Hits: 12\n    Entries: 4\n    Dropped: 3\n"),
-			 0);
+	assert_int_equal(
+		parse(&h,
+		      "{ iif: -1, reason: 7, location: [ffffffffc0123456] start_xmit [virtio_net] "
+		      "   } hitcount:   5\n"
+		      "{ iif: 2, reason: 7, location: [ffffffff00000001] f    } hitcount: 1\n"
+		      "{ iif: 2, reason: 7, location: [ffffffff00000002] f    } hitcount: 2\n"
+		      "{ protocol: 2, reason: 7, location: [ffffffff00000002] f } hitcount: 4\n"
+		      "{ iif: 3, reason: 7, location: [0000000000000000] } hitcount: "
+		      "18446744073709551615\n"
+		      "Totals:\n    Hits: 12\n    Entries: 4\n    Dropped: 3\n"),
+		0);
 	assert_int_equal(h.nr, 4);
 	assert_string_equal(h.rows[0].symbol, "start_xmit");
 	assert_int_equal(h.rows[0].first, -1);
@@ -177,7 +181,8 @@ static void overflow_adds_up_over_histograms(void **state)
 	struct khist h = {};
 
 	(void)state;
-	assert_int_equal(parse(&h, "Totals:\n Hits: 1\n Dropped: 3\nTotals:\n Hits: 2\n Dropped: 4\n"), 0);
+	assert_int_equal(
+		parse(&h, "Totals:\n Hits: 1\n Dropped: 3\nTotals:\n Hits: 2\n Dropped: 4\n"), 0);
 	assert_int_equal(h.overflow, 7);
 	assert_int_equal(h.hits, 3);
 	assert_int_equal(h.blocks, 2);

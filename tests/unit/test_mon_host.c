@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// needs: mon/btf.c mon/sysctl.c mon/file.c mon/text.c mon/undo.c mon/json.c mon/cause.c mon/khist.c mon/evformat.c
+// needs: mon/btf.c mon/sysctl.c mon/file.c mon/text.c mon/undo.c mon/json.c mon/cause.c mon/khist.c
+// mon/evformat.c
 /* Type information, sysctl names, what is put back, and the messages. */
 #include <errno.h>
 #include <setjmp.h>
@@ -24,7 +25,8 @@
 #include "mon/trace.h"
 #include "mon/undo.h"
 
-/* --- stand-ins for what needs a kernel ---------------------------------------------------------- */
+/* --- stand-ins for what needs a kernel ----------------------------------------------------------
+ */
 
 int rtnl_addr_parse(struct rtnl_addr *a, const char *text, struct err *err)
 {
@@ -60,7 +62,8 @@ void trace_drop(const struct trace *t, unsigned i, struct trace_drop *d)
 	*d = drop_rows[i];
 }
 
-/* --- type information --------------------------------------------------------------------------- */
+/* --- type information ---------------------------------------------------------------------------
+ */
 
 /* struct sk_buff { int a; union { struct { int b; int skb_iif; }; long c; }; int bits:3; } */
 static const struct {
@@ -75,17 +78,17 @@ static const struct {
 	struct btf_member skb_m[3];
 	char strings[40];
 } btf_good = {
-	.h = { BTF_MAGIC, BTF_VERSION, 0, sizeof(struct btf_header), 0,
-	       4 * sizeof(struct btf_type) + 4 + 7 * sizeof(struct btf_member),
-	       4 * sizeof(struct btf_type) + 4 + 7 * sizeof(struct btf_member), 40 },
-	.i = { 1, BTF_KIND_INT << 24, { 4 } },
+	.h = {BTF_MAGIC, BTF_VERSION, 0, sizeof(struct btf_header), 0,
+	      4 * sizeof(struct btf_type) + 4 + 7 * sizeof(struct btf_member),
+	      4 * sizeof(struct btf_type) + 4 + 7 * sizeof(struct btf_member), 40},
+	.i = {1, BTF_KIND_INT << 24, {4}},
 	.i_tail = 32,
-	.inner = { 0, BTF_KIND_STRUCT << 24 | 2, { 8 } },
-	.inner_m = { { 5, 1, 0 }, { 7, 1, 32 } },
-	.uni = { 0, BTF_KIND_UNION << 24 | 2, { 8 } },
-	.uni_m = { { 0, 2, 0 }, { 15, 1, 0 } },
-	.skb = { 17, 1u << 31 | BTF_KIND_STRUCT << 24 | 3, { 16 } },
-	.skb_m = { { 25, 1, 0 }, { 0, 3, 64 }, { 27, 1, 3 << 24 | 128 } },
+	.inner = {0, BTF_KIND_STRUCT << 24 | 2, {8}},
+	.inner_m = {{5, 1, 0}, {7, 1, 32}},
+	.uni = {0, BTF_KIND_UNION << 24 | 2, {8}},
+	.uni_m = {{0, 2, 0}, {15, 1, 0}},
+	.skb = {17, 1u << 31 | BTF_KIND_STRUCT << 24 | 3, {16}},
+	.skb_m = {{25, 1, 0}, {0, 3, 64}, {27, 1, 3 << 24 | 128}},
 	.strings = "\0int\0b\0skb_iif\0c\0sk_buff\0a\0bits",
 };
 
@@ -94,13 +97,17 @@ static void members_are_found_inside_anonymous_ones(void **state)
 	struct err err = {};
 
 	(void)state;
-	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "sk_buff", "skb_iif", &err), 12);
+	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "sk_buff", "skb_iif", &err),
+			 12);
 	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "sk_buff", "a", &err), 0);
 	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "sk_buff", "c", &err), 8);
-	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "sk_buff", "bits", &err), -EDOM);
-	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "sk_buff", "none", &err), -ENOENT);
+	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "sk_buff", "bits", &err),
+			 -EDOM);
+	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "sk_buff", "none", &err),
+			 -ENOENT);
 	assert_non_null(strstr(err.text, "none"));
-	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "none", "a", &err), -ENOENT);
+	assert_int_equal(btf_member_offset(&btf_good, sizeof(btf_good), "none", "a", &err),
+			 -ENOENT);
 }
 
 static void damaged_type_information_is_refused(void **state)
@@ -111,7 +118,8 @@ static void damaged_type_information_is_refused(void **state)
 
 		assert_non_null(part);
 		memcpy(part, &btf_good, cut);
-		assert_int_equal(btf_member_offset(part, cut, "sk_buff", "skb_iif", NULL), -EBADMSG);
+		assert_int_equal(btf_member_offset(part, cut, "sk_buff", "skb_iif", NULL),
+				 -EBADMSG);
 		free(part);
 	}
 	for (size_t at = 0; at < sizeof(btf_good); at++) {
@@ -120,12 +128,14 @@ static void damaged_type_information_is_refused(void **state)
 		assert_non_null(bent);
 		memcpy(bent, &btf_good, sizeof(btf_good));
 		bent[at] = (char)~bent[at];
-		assert_true(btf_member_offset(bent, sizeof(btf_good), "sk_buff", "skb_iif", NULL) < 1 << 29);
+		assert_true(btf_member_offset(bent, sizeof(btf_good), "sk_buff", "skb_iif", NULL) <
+			    1 << 20);
 		free(bent);
 	}
 }
 
-/* --- sysctls ------------------------------------------------------------------------------------- */
+/* --- sysctls -------------------------------------------------------------------------------------
+ */
 
 static void names_become_paths(void **state)
 {
@@ -157,7 +167,8 @@ static void values_are_compared_as_words(void **state)
 	assert_false(sysctl_same("1", ""));
 }
 
-/* --- undo ---------------------------------------------------------------------------------------- */
+/* --- undo ----------------------------------------------------------------------------------------
+ */
 
 static void changes_are_on_disk_before_they_are_made(void **state)
 {
@@ -213,7 +224,8 @@ static void a_state_file_that_cannot_be_written_stops_the_change(void **state)
 	undo_close(&u);
 }
 
-/* --- messages ------------------------------------------------------------------------------------ */
+/* --- messages ------------------------------------------------------------------------------------
+ */
 
 static json_int_t number(const json_t *obj, const char *outer, const char *inner)
 {
@@ -223,13 +235,13 @@ static json_int_t number(const json_t *obj, const char *outer, const char *inner
 static void only_received_ipv4_counts(void **state)
 {
 	static const struct trace_drop rows[] = {
-		{ 0x800, 2, "NEIGH_CREATEFAIL", "f", 10, CAUSE_NEIGH_FULL, true },
-		{ 0x800, 2, "NEIGH_CREATEFAIL", "g", 5, CAUSE_NEIGH_FULL, true },
-		{ 0x800, 0, "NEIGH_CREATEFAIL", "f", 3, CAUSE_NEIGH_FULL, false },
-		{ 0x806, -1, "OTHERHOST", "h", 100, CAUSE_OTHER, false },
-		{ 0x800, 2, "X", "k", 1, CAUSE_OTHER, true },
+		{0x800, 2, "NEIGH_CREATEFAIL", "f", 10, CAUSE_NEIGH_FULL, true},
+		{0x800, 2, "NEIGH_CREATEFAIL", "g", 5, CAUSE_NEIGH_FULL, true},
+		{0x800, 0, "NEIGH_CREATEFAIL", "f", 3, CAUSE_NEIGH_FULL, false},
+		{0x806, -1, "OTHERHOST", "h", 100, CAUSE_OTHER, false},
+		{0x800, 2, "X", "k", 1, CAUSE_OTHER, true},
 	};
-	struct trace t = { .hist = { .nr = 5, .overflow = 4 } };
+	struct trace t = {.hist = {.nr = 5, .overflow = 4}};
 	json_t *s = json_object();
 
 	(void)state;
@@ -242,7 +254,8 @@ static void only_received_ipv4_counts(void **state)
 	assert_int_equal(json_integer_value(json_object_get(s, "hist_overflow")), 4);
 	assert_int_equal(json_object_size(json_object_get(s, "drops_pkts")), NR_CAUSES);
 	assert_int_equal(json_array_size(json_object_get(s, "drops")), 5);
-	assert_true(json_is_null(json_object_get(json_array_get(json_object_get(s, "drops"), 3), "cause")));
+	assert_true(json_is_null(
+		json_object_get(json_array_get(json_object_get(s, "drops"), 3), "cause")));
 	assert_int_equal(json_add_drops(s, &t, CAUSE_NEIGH_FULL), 0);
 	assert_int_equal(number(s, "drops_pkts", "neigh_full"), 0);
 	assert_int_equal(number(s, "drops_pkts", "other"), 1);
@@ -251,8 +264,10 @@ static void only_received_ipv4_counts(void **state)
 
 static void differences_go_down_and_skip_what_is_no_number(void **state)
 {
-	json_t *a = json_pack("{s:i,s:{s:i,s:s},s:i}", "x", 5, "in", "y", 7, "name", "a", "gone", 1);
-	json_t *b = json_pack("{s:i,s:{s:i,s:s},s:[i]}", "x", 12, "in", "y", 3, "name", "b", "list", 1);
+	json_t *a =
+		json_pack("{s:i,s:{s:i,s:s},s:i}", "x", 5, "in", "y", 7, "name", "a", "gone", 1);
+	json_t *b =
+		json_pack("{s:i,s:{s:i,s:s},s:[i]}", "x", 12, "in", "y", 3, "name", "b", "list", 1);
 	json_t *d = json_difference(a, b);
 
 	(void)state;
@@ -268,9 +283,9 @@ static void differences_go_down_and_skip_what_is_no_number(void **state)
 static void a_sample_with_every_row_fits_into_a_line(void **state)
 {
 	static struct trace_drop rows[1000];
-	static struct sampler sampler = { .nr_ifs = SAMPLE_IFS_MAX };
+	static struct sampler sampler = {.nr_ifs = SAMPLE_IFS_MAX};
 	static struct sample sample;
-	struct trace t = { .hist = { .nr = 1000 } };
+	struct trace t = {.hist = {.nr = 1000}};
 	json_t *s, *result;
 	size_t len;
 	char *line;
@@ -281,13 +296,18 @@ static void a_sample_with_every_row_fits_into_a_line(void **state)
 	for (unsigned i = 0; i < SAMPLE_IFS_MAX; i++)
 		snprintf(sampler.if_label[i], sizeof(sampler.if_label[i]), "interface-%u", i);
 	for (unsigned i = 0; i < 1000; i++)
-		rows[i] = (struct trace_drop){
-			0x800, 2, "SKB_DROP_REASON_OF_LENGTH", "a_function_name_with_forty_characters_.isra.0",
-			UINT64_C(1) << 62, CAUSE_NEIGH_UNRESOLVED, true };
+		rows[i] = (struct trace_drop){0x800,
+					      2,
+					      "SKB_DROP_REASON_OF_LENGTH",
+					      "a_function_name_with_forty_characters_.isra.0",
+					      UINT64_C(1) << 62,
+					      CAUSE_NEIGH_UNRESOLVED,
+					      true};
 	drop_rows = rows;
 	s = json_sample(&sampler, &sample);
 	assert_int_equal(json_add_drops(s, &t, NR_CAUSES), 0);
-	result = wire_result(1, json_pack("{s:o,s:o}", "difference", json_difference(s, s), "final", s));
+	result = wire_result(
+		1, json_pack("{s:o,s:o}", "difference", json_difference(s, s), "final", s));
 	line = wire_line(result, &len);
 	assert_non_null(line);
 	assert_true(len < WIRE_LINE_MAX);

@@ -20,8 +20,9 @@
 
 static void entries_are_not_summed_and_counters_are(void **state)
 {
-	static const char *const names[] = { "table_fulls", "entries", "allocs", "unresolved_discards" };
-	static const uint64_t fulls[] = { 0x2f3, 0x3d7 };
+	static const char *const names[] = {"table_fulls", "entries", "allocs",
+					    "unresolved_discards"};
+	static const uint64_t fulls[] = {0x2f3, 0x3d7};
 
 	(void)state;
 	for (unsigned k = 0; k < 2; k++) {
@@ -41,7 +42,7 @@ static void entries_are_not_summed_and_counters_are(void **state)
 static void columns_are_found_by_name(void **state)
 {
 	static const char text[] = "b a\n00000001 000000ff\n00000002 00000001\n";
-	static const char *const names[] = { "a", "b" }, *const missing[] = { "a", "c" };
+	static const char *const names[] = {"a", "b"}, *const missing[] = {"a", "c"};
 	struct err err = {};
 	uint64_t v[2];
 
@@ -51,16 +52,17 @@ static void columns_are_found_by_name(void **state)
 	assert_int_equal(v[1], 3);
 	assert_int_equal(proc_lnstat_sum(text, strlen(text), missing, 2, v, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "\"c\""));
-	assert_int_equal(proc_lnstat_sum(text, strlen("b a\n00000001"), names, 2, v, &err), -EBADMSG);
+	assert_int_equal(proc_lnstat_sum(text, strlen("b a\n00000001"), names, 2, v, &err),
+			 -EBADMSG);
 	assert_int_equal(proc_lnstat_sum("", 0, names, 2, v, &err), -EBADMSG);
 }
 
 static void narrow_counters_are_widened_over_their_wrap(void **state)
 {
-	static const char *const names[] = { "n" };
+	static const char *const names[] = {"n"};
 	struct proc_wide w = {};
 	uint64_t want = 0;
-	uint32_t at[2] = { 0xfffffff0, 5 };
+	uint32_t at[2] = {0xfffffff0, 5};
 	char text[64];
 
 	(void)state;
@@ -84,7 +86,7 @@ static void a_cpu_more_or_less_is_no_jump(void **state)
 {
 	static const char one[] = "n\n00000005\n", two[] = "n\n00000006\n00000002\n",
 			  again[] = "n\n00000007\n";
-	static const char *const names[] = { "n" };
+	static const char *const names[] = {"n"};
 	struct proc_wide w = {};
 
 	(void)state;
@@ -99,8 +101,9 @@ static void a_cpu_more_or_less_is_no_jump(void **state)
 
 static void rt_cache_of_both_kernels(void **state)
 {
-	static const char *const names[] = { "in_slow_tot", "in_martian_dst", "in_martian_src", "in_brd" };
-	static const uint64_t slow[] = { 0x10d, 0x2a };
+	static const char *const names[] = {"in_slow_tot", "in_martian_dst", "in_martian_src",
+					    "in_brd"};
+	static const uint64_t slow[] = {0x10d, 0x2a};
 
 	(void)state;
 	for (unsigned k = 0; k < 2; k++) {
@@ -123,19 +126,19 @@ struct snmp {
 };
 
 static const struct proc_field snmp_fields[] = {
-	{ "Ip", "InReceives", offsetof(struct snmp, received) },
-	{ "Ip", "ForwDatagrams", offsetof(struct snmp, forwarded) },
-	{ "Icmp", "OutMsgs", offsetof(struct snmp, out_msgs) },
+	{"Ip", "InReceives", offsetof(struct snmp, received)},
+	{"Ip", "ForwDatagrams", offsetof(struct snmp, forwarded)},
+	{"Icmp", "OutMsgs", offsetof(struct snmp, out_msgs)},
 };
 
 static const struct proc_field netstat_fields[] = {
-	{ "IpExt", "InNoRoutes", offsetof(struct snmp, no_routes) },
-	{ "IpExt", "InBcastPkts", offsetof(struct snmp, bcast) },
+	{"IpExt", "InNoRoutes", offsetof(struct snmp, no_routes)},
+	{"IpExt", "InBcastPkts", offsetof(struct snmp, bcast)},
 };
 
 static void snmp_and_netstat_of_both_kernels(void **state)
 {
-	static const uint64_t forwarded[] = { 1776, 2000 }, no_routes[] = { 264, 40 };
+	static const uint64_t forwarded[] = {1776, 2000}, no_routes[] = {264, 40};
 
 	(void)state;
 	for (unsigned k = 0; k < 2; k++) {
@@ -158,7 +161,7 @@ static void snmp_and_netstat_of_both_kernels(void **state)
 
 static void a_missing_counter_is_told_by_name(void **state)
 {
-	static const struct proc_field f = { "Ip", "Nonsense", 0 };
+	static const struct proc_field f = {"Ip", "Nonsense", 0};
 	struct err err = {};
 	uint64_t v;
 	size_t len;
@@ -172,8 +175,8 @@ static void a_missing_counter_is_told_by_name(void **state)
 
 static void softnet_softirqs_and_stat(void **state)
 {
-	static const uint64_t processed[] = { 0x400 + 0x890, 0x3ff + 0x891 }, squeeze[] = { 0x49, 0xc };
-	static const uint64_t timer[] = { 143 + 268, 301 + 178 }, ticks[] = { 102, 18 };
+	static const uint64_t processed[] = {0x400 + 0x890, 0x3ff + 0x891}, squeeze[] = {0x49, 0xc};
+	static const uint64_t timer[] = {143 + 268, 301 + 178}, ticks[] = {102, 18};
 
 	(void)state;
 	for (unsigned k = 0; k < 2; k++) {
@@ -197,13 +200,14 @@ static void softnet_softirqs_and_stat(void **state)
 		assert_int_equal(v, ticks[k]);
 		free(text);
 	}
-	assert_int_equal(proc_softnet("00000001 x\n", 11, &(struct proc_softnet){}, NULL), -EBADMSG);
-	assert_int_equal(proc_stat_softirq("cpu  1 2 3\n", 11, &(uint64_t){ 0 }, NULL), -EBADMSG);
+	assert_int_equal(proc_softnet("00000001 x\n", 11, &(struct proc_softnet){}, NULL),
+			 -EBADMSG);
+	assert_int_equal(proc_stat_softirq("cpu  1 2 3\n", 11, &(uint64_t){0}, NULL), -EBADMSG);
 }
 
 static void memory_and_slab(void **state)
 {
-	static const uint64_t slab[] = { 37304, 12544 }, objs[] = { 1296, 1360 };
+	static const uint64_t slab[] = {37304, 12544}, objs[] = {1296, 1360};
 
 	(void)state;
 	for (unsigned k = 0; k < 2; k++) {
@@ -227,7 +231,7 @@ static void memory_and_slab(void **state)
 
 static void neighbour_table_of_both_kernels(void **state)
 {
-	static const uint64_t fulls[] = { 0x2f3, 0x3d7 };
+	static const uint64_t fulls[] = {0x2f3, 0x3d7};
 
 	(void)state;
 	for (unsigned k = 0; k < 2; k++) {
