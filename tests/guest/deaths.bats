@@ -112,7 +112,7 @@ died()
 	kept_and_invalid
 	nothing_left "$pid"
 	# From the last sample of the monitor to the failure.
-	t=$(python3 - "$(result_dir)" <<'EOF'
+	t=$(/usr/bin/python3 - "$(result_dir)" <<'EOF'
 import json, sys
 d = sys.argv[1]
 samples = [json.loads(l) for l in open(f"{d}/samples.jsonl")]

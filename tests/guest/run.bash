@@ -19,7 +19,7 @@ result_dir()
 # A value of its summary: "neigh.ipv4.allocs".
 value()
 {
-	python3 - "$(result_dir)/summary.json" "$1" <<'EOF'
+	/usr/bin/python3 - "$(result_dir)/summary.json" "$1" <<'EOF'
 import json, sys
 v = json.load(open(sys.argv[1]))
 for name in sys.argv[2].split('.'):
@@ -46,7 +46,7 @@ expect()
 # Every file of the run is what its schema says.
 schemas_hold()
 {
-	python3 - "$(result_dir)" configs/schema <<'EOF'
+	/usr/bin/python3 - "$(result_dir)" configs/schema <<'EOF'
 import json, sys, jsonschema
 d, s = sys.argv[1:]
 load = lambda name: json.load(open(f"{s}/{name}.schema.json"))
