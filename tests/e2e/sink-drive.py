@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Drive a control socket: sink-drive.py SOCKET STEP...
 
-A step is "METHOD", "METHOD {json params}", "sleep SECONDS", "listen" for one line, or "raw TEXT". Prints one line for each
-answer, "METHOD {json}", and for each event that came before it, "event {json}". Leaving is
+A step is "METHOD", "METHOD {json params}", "sleep SECONDS", "listen" for one line, or "raw TEXT".
+Prints one line for each answer, "METHOD {json}", and for each event that came before it, "event {json}". Leaving is
 hanging up.
 """
 import json

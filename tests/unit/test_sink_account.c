@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// needs: sink/account.c sink/answers.c sink/respond.c sink/track.c sink/track_loss.c
-// sink/track_finish.c sink/tally.c
+// needs: sink/account.c sink/answers.c sink/respond.c sink/tally.c
+// needs: sink/track.c sink/track_loss.c sink/track_finish.c
 /* From a frame to its counter, and to the answer that waits. */
 #include <setjmp.h>
 #include <stdarg.h>
