@@ -55,7 +55,6 @@ struct agent {
 		AGENT_PANICS,
 		AGENT_HANGS
 	} then; /* after the answer is out */
-	bool lost; /* the loop cannot go on: main tells why */
 };
 
 struct agent_options {

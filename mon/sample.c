@@ -117,22 +117,27 @@ static int sample_neigh_file(struct sampler *s, const char *path, struct sample_
 
 static int sample_neigh(struct sampler *s, struct sample *out, struct err *err)
 {
-	static const char *const files[] = {"/proc/net/stat/arp_cache",
-					    "/proc/net/stat/ndisc_cache"};
-	static const int families[] = {AF_INET, AF_INET6};
+	static const int families[] = { AF_INET, AF_INET6 };
 
 	for (unsigned i = 0; i < 2; i++) {
-		int ret = rtnl_neightbl(&s->rtnl, families[i], &out->neigh[i].tbl, err);
+		struct sample_neigh *n = &out->neigh[i];
+		int ret = rtnl_neightbl(&s->rtnl, families[i], &n->tbl, err);
 
-		if (!ret)
-			ret = sample_neigh_file(s, files[i], &out->neigh[i], err);
 		if (ret)
 			return ret;
-		if (out->neigh[i].tbl.entries > s->entries_max[i])
-			s->entries_max[i] = out->neigh[i].tbl.entries;
-		out->neigh[i].entries_max = s->entries_max[i];
+		if (n->tbl.entries > s->entries_max[i])
+			s->entries_max[i] = n->tbl.entries;
+		n->entries_max = s->entries_max[i];
 	}
 	return 0;
+}
+
+/* Only the first network namespace has these files. */
+static int sample_neigh_files(struct sampler *s, struct sample *out, struct err *err)
+{
+	int ret = sample_neigh_file(s, "/proc/net/stat/arp_cache", &out->neigh[0], err);
+
+	return ret ? ret : sample_neigh_file(s, "/proc/net/stat/ndisc_cache", &out->neigh[1], err);
 }
 
 static int sample_dst(struct sampler *s, struct sample_dst *d, struct err *err)
@@ -236,6 +241,7 @@ int sampler_take(struct sampler *s, struct sample *out, bool full, struct err *e
 	sample_note(out, sample_ifs(s, out, &part), &part);
 	sample_note(out, sample_ip(s, &out->ip, &part), &part);
 	sample_note(out, sample_neigh(s, out, &part), &part);
+	sample_note(out, sample_neigh_files(s, out, &part), &part);
 	sample_note(out, sample_dst(s, &out->dst, &part), &part);
 	sample_note(out, sample_cpu(s, out, &part), &part);
 	sample_note(out, sample_memory(s, out, &part), &part);
