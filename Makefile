@@ -88,7 +88,7 @@ $(B)/dststorm-mon: $(MON_O) $(B)/libdststorm.a
 # --- what users type -----------------------------------------------------------------------------
 SCENARIO ?= configs/many-destinations.yaml
 
-.PHONY: all run check check-long bench clean fuzz unit compile
+.PHONY: all run check check-long bench docs clean fuzz unit compile
 run: all
 	@scripts/deps run
 	./dststorm run $(SCENARIO)
@@ -99,6 +99,13 @@ check-long:
 	@scripts/check --long
 bench: all
 	@scripts/bench
+
+# Manual pages, as in `man build/docs/dststorm.1`.
+docs: $(patsubst docs/%.scd,$(B)/docs/%,$(wildcard docs/*.scd))
+$(B)/docs/%: docs/%.scd | deps-test
+	$(call say,SCDOC,$@)
+	@mkdir -p $(@D)
+	$(Q)scdoc <$< >$@
 
 clean:
 	rm -rf $(B) dststorm
