@@ -117,7 +117,7 @@ static int sample_neigh_file(struct sampler *s, const char *path, struct sample_
 
 static int sample_neigh(struct sampler *s, struct sample *out, struct err *err)
 {
-	static const int families[] = { AF_INET, AF_INET6 };
+	static const int families[] = {AF_INET, AF_INET6};
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct sample_neigh *n = &out->neigh[i];
