@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,15 +80,23 @@ static int prepare_pcap(const char *path, struct err *err)
 	return 0;
 }
 
-/* A trial, because DPDK does not tell why it cannot listen. */
+/*
+ * A trial, because DPDK does not tell why it cannot listen. Not at the path itself: whoever waits
+ * for the socket to appear would take the trial for it.
+ */
 static int prepare_vhost(const char *path, struct err *err)
 {
-	int fd = sock_listen(path, err);
+	char trial[PATH_MAX];
+	int fd, ret = sock_make_way(path, err);
 
+	if (ret)
+		return ret;
+	snprintf(trial, sizeof(trial), "%s~", path);
+	fd = sock_listen(trial, err);
 	if (fd < 0)
 		return fd;
 	close(fd);
-	unlink(path);
+	unlink(trial);
 	return 0;
 }
 
