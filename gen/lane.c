@@ -33,8 +33,9 @@ enum {
 	LANE_SLEEP_MAX_NS = 1000 * 1000,
 	/* Pause after the port refused packets: whoever empties it needs the CPU to do so. */
 	LANE_BACKOFF_NS = 30 * 1000,
-	/* After the last packet's due time a lane goes on for this long, to catch up. */
-	LANE_GRACE_NS = 100 * 1000 * 1000,
+	/* After the last packet's due time a lane goes on for this long, to catch up: a hiccup of the
+	 * machine near the end must not look like a generator that is too slow. */
+	LANE_GRACE_NS = 1000 * 1000 * 1000,
 	/* Without a rate: bursts from one look at the clock to the next. */
 	LANE_CLOCK_BURSTS = 256,
 	LANE_REPLIES = 16,

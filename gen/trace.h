@@ -17,7 +17,7 @@
 
 struct err;
 
-#define TRACE_RECORDS 65536u /* a power of two: 65 ms of single packets at 1 Mpps */
+#define TRACE_RECORDS 262144u /* a power of two: 262 ms of single packets at 1 Mpps */
 
 struct trace_record {
 	uint64_t t_ns;

@@ -103,9 +103,8 @@ try()
 {
 	local ret=0 attempt
 	for attempt in 1 2 3; do
-		paced "$@"
-		ret=0
-		judge "$@" || ret=$?
+		ret=1
+		paced "$@" && ret=0 && judge "$@" || ret=$?
 		[ $ret -eq 1 ] || return $ret
 		echo "attempt $attempt: $1 packets/s were not reached"
 	done
@@ -142,24 +141,24 @@ try()
 }
 
 @test "more than the machine can send: what was not sent is counted" {
-	"$GEN" --port null: --dst 198.18.0.0/15 --rate 1G --duration 0.5 --burst 1024 --lanes 2 >out
-	[ "$(field intended_pkts)" -eq 500000000 ]
+	"$GEN" --port null: --dst 198.18.0.0/15 --rate 1G --duration 0.3 --burst 1024 --lanes 2 >out
+	[ "$(field intended_pkts)" -eq 300000000 ]
 	[ "$(field unsent_pkts)" -gt 0 ]
-	[ $(($(field sent_pkts) + $(field unsent_pkts))) -eq 500000000 ]
+	[ $(($(field sent_pkts) + $(field unsent_pkts))) -eq 300000000 ]
 	# The lanes' own counts make the sum.
 	lanes=$(sed 's/.*"lanes"//' out | grep -o 'sent_pkts":[0-9]*' | grep -o '[0-9]*' | paste -sd+)
 	[ $((lanes)) -eq "$(field sent_pkts)" ]
 }
 
 @test "destinations sent are those that were reached, not those that were planned" {
-	"$GEN" --port null: --dst 198.18.0.0/15 --rate 1G --duration 0.02 --lanes 2 >out
+	gen_start --port null: --dst 198.18.0.0/15 --rate 100k --lanes 2 --duration 30
+	wait_for grep -q packets err
+	sleep 0.4
+	kill -TERM "$gen"
+	gen_wait
 	sent=$(field sent_pkts)
-	[ "$sent" -gt 0 ] && [ "$sent" -lt 20000000 ]
-	want=$sent
-	[ "$want" -lt 131072 ] || want=131072
-	# Lanes out of step may have visited some twice, so at most.
-	[ "$(field destinations_sent)" -le "$want" ]
-	[ "$(field destinations_sent)" -gt 0 ]
+	[ "$sent" -gt 0 ] && [ "$sent" -lt 131072 ]
+	[ "$(field destinations_sent)" -eq "$sent" ]
 	[ "$(field destinations_asked)" -eq 131072 ]
 }
 
