@@ -160,6 +160,13 @@ def threads(pid):
         return []
 
 
+def children(pid):
+    found = []
+    for tid in threads(pid):
+        found += [int(p) for p in (first_line(f"/proc/{pid}/task/{tid}/children") or "").split()]
+    return found
+
+
 def thread_cpu_ns(pid):
     """Time on a CPU of each thread."""
     times = {}

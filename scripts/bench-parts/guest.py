@@ -34,24 +34,54 @@ def storm(sets, folder):
     for item in sets:
         argv += ["--set", item]
     others, spent = common.Others(), sum(os.times()[2:4])
-    done = subprocess.run([*argv, SCENARIO], capture_output=True, text=True, check=False,
-                          env={**os.environ, "DSTSTORM_ACCEL": "tcg"})
-    made = set(os.listdir(folder)) - before
-    if done.returncode not in (0, 1) or not made:  # 1: a require line fails; it says what we ask
-        raise common.Missing(common.fail_text("dststorm run", done.returncode, done.stderr))
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen([*argv, SCENARIO], stdout=subprocess.DEVNULL, stderr=log,
+                                   env={**os.environ, "DSTSTORM_ACCEL": "tcg"})
+        try:
+            guest_ns = watch_guest(process)
+        finally:
+            common.end(process, 10)
+        log.seek(0)
+        made = set(os.listdir(folder)) - before
+        # 1: a require line fails, which is for us to judge
+        if process.returncode not in (0, 1) or not made:
+            raise common.Missing(common.fail_text("dststorm run", process.returncode, log.read()))
     results = f"{folder}/{made.pop()}"
-    return results, {**common.read_json(f"{results}/summary.json"),
+    return results, {**common.read_json(f"{results}/summary.json"), "guest_ns": guest_ns,
                      "others": others.share(sum(os.times()[2:4]) - spent)}
 
 
+def watch_guest(process):
+    """(now, CPU time) of the QEMU that dststorm starts, in ns, until dststorm ends."""
+    qemu, seen = None, []
+    while process.poll() is None:
+        time.sleep(0.1)
+        if qemu is None:
+            qemu = next((pid for pid in common.children(process.pid)
+                         if common.first_line(f"/proc/{pid}/comm") == "qemu-system-x86"), None)
+        else:
+            seen.append((time.monotonic_ns(), sum(common.thread_cpu_ns(qemu).values())))
+    return seen
+
+
+def guest_share(guest_ns, begin, end):
+    """Of one core, that QEMU had between two times."""
+    inside = [(t, cpu) for t, cpu in guest_ns if begin <= t <= end and cpu]
+    if len(inside) < 2:
+        return None
+    return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
+
+
 def sink_rates(results, summary):
-    """Delivered packets/s of each second in which the flood ran and no destination was new."""
+    """(packets/s, share of a core that QEMU had) of each second in which the flood ran and no
+    destination was new."""
     with open(f"{results}/samples.jsonl", encoding="utf-8") as f:
         samples = [json.loads(line) for line in f]
     until = max((s.get("last_tx_ns", 0) for s in samples if s["role"] == "gen"), default=0)
     sink = [s for s in samples if s["role"] == "sink" and s["t_ns"] <= until]
     want = summary["offered"]["destinations_asked"]
-    return [(b["rx_pkts"] - a["rx_pkts"]) * 1e9 / (b["t_ns"] - a["t_ns"])
+    return [((b["rx_pkts"] - a["rx_pkts"]) * 1e9 / (b["t_ns"] - a["t_ns"]),
+             guest_share(summary["guest_ns"], a["t_ns"], b["t_ns"]))
             for a, b in zip(sink, sink[1:]) if a["destinations_seen"] >= want]
 
 
@@ -62,9 +92,11 @@ def storm_sample(sets, folder):
         raise common.Missing(f"dststorm reached {summary['sink']['destinations_seen']} of "
                              f"{summary['offered']['destinations_asked']} destinations before the "
                              "flood ended: is the machine idle?")
-    return results, {"value": round(statistics.median(rates)), "seconds": len(rates),
-                     "verdict": summary["verdict"], "others": summary["others"],
-                     "rates": [round(r) for r in rates]}
+    shares = [share for _, share in rates if share]
+    return results, {"value": round(statistics.median(rate for rate, _ in rates)),
+                     "seconds": len(rates), "verdict": summary["verdict"],
+                     "others": summary["others"], "rates": [round(rate) for rate, _ in rates],
+                     "guest_share": round(statistics.median(shares), 3) if shares else None}
 
 
 # --- testpmd -------------------------------------------------------------------------------------
@@ -151,6 +183,9 @@ class Rig:
                 with open(f"{self.folder}/console.log", encoding="utf-8", errors="replace") as f:
                     said = f.read()
 
+    def guest_s(self):
+        return sum(common.thread_cpu_ns(self.qemu.pid).values()) / 1e9
+
     def cpu_s(self):
         return sum(sum(common.thread_cpu_ns(pid).values()) for pid in
                    (self.qemu.pid, self.tx.process.pid, self.rx.process.pid)) / 1e9
@@ -194,11 +229,23 @@ def testpmd_round(manifest, sides, seconds):
         for name, where in placements().items():
             rig.place(*where)
             time.sleep(1)
-            others, spent = common.Others(), rig.cpu_s()
+            others, spent, guest = common.Others(), rig.cpu_s(), rig.guest_s()
+            began = common.now()
             sample = rate(rig.rx, "rx-pps", seconds)
+            sample["guest_share"] = round((rig.guest_s() - guest) / (common.now() - began), 3)
             del sample["busy"]  # two of them may share a core with the guest
             sides[name].samples.append({"placement": name, **sample,
                                         "others": others.share(rig.cpu_s() - spent)})
+
+
+def note_guest(row):
+    """How much of a core the guest got is half of the answer."""
+    per_s = [statistics.median(s["value"] / s["guest_share"] for s in side.samples if s["guest_share"])
+             for side in (row.ours, row.peer)]
+    shares = [side.median("guest_share") for side in (row.ours, row.peer)]
+    row.notes.append(f"QEMU had {shares[0]:.0%} of a core with dststorm, {shares[1]:.0%} with testpmd; "
+                     f"by its CPU time {per_s[0] / 1e3:.1f} against {per_s[1] / 1e3:.1f} k/s, ratio "
+                     f"{per_s[0] / per_s[1]:.2f}")
 
 
 def note_others(row):
@@ -230,6 +277,7 @@ def throughput(opt, folder):
     row.peer = Side(f"testpmd txonly, rxonly ({best.name})", best.samples)
     row.notes.append("testpmd by placement: " + "; ".join(
         f"{s.name} {s.median() / 1e3:.1f}" for s in sides.values()) + " k/s")
+    note_guest(row)
     note_others(row)
     return row
 
