@@ -3,8 +3,8 @@
 """Drive a control socket: sink-drive.py SOCKET STEP...
 
 A step is "METHOD", "METHOD {json params}", "sleep SECONDS", "listen" for one line, or "raw TEXT".
-Prints one line for each answer, "METHOD {json}", and for each event that came before it, "event {json}". Leaving is
-hanging up.
+Prints one line for each answer, "METHOD {json}", and for each event that came before it,
+"event {json}". Leaving is hanging up.
 """
 import json
 import socket

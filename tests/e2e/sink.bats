@@ -16,7 +16,7 @@ setup_file()
 	esac
 	export sink=$build/dststorm-sink mkpcap=$BATS_FILE_TMPDIR/mkpcap
 	"${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I. -O2 -Wall -Wextra -Werror -o "$mkpcap" \
-		tests/e2e/sink-mkpcap.c "$build/libdststorm.a"
+		tests/e2e/sink-mkpcap.c lib/sched.c lib/perm.c lib/rng.c lib/err.c
 }
 
 setup()
@@ -505,10 +505,12 @@ print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "se
 	mkdir h
 	good=$(params s.yaml h)
 	controlled --json got.json
+	drive hello ping "configure $good" 'arm {"timeout_ms": 60000}' \
+		'start {"at_ns": 1000000000}' 'sleep 3' stats stop 'finish {"lanes": [{"sent_pkts": 75}, 75]}' stats \
+		quit >log &
+	driver=$!
 	peer c.pcap
-	drive hello ping "configure $good" 'arm {"timeout_ms": 30000}' \
-		'start {"at_ns": 1000000000}' 'sleep 1.2' stats stop 'finish {"lanes": [{"sent_pkts": 75}, 75]}' stats \
-		quit >log
+	wait "$driver"
 	cat log
 	ends "$pid" 0
 	peer_ends
@@ -573,8 +575,10 @@ print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "se
 	"$mkpcap" packets=150 rate=10000 >c.pcap 2>/dev/null
 	good=$(params s.yaml)
 	controlled --json got.json --hist-dir .
+	drive "configure $good" 'arm {"timeout_ms": 60000}' start 'sleep 3' &
+	driver=$!
 	peer c.pcap
-	drive "configure $good" arm start 'sleep 0.5'
+	wait "$driver"
 	ends "$pid" 3
 	peer_ends
 	one_line err
@@ -590,8 +594,10 @@ print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "se
 	"$mkpcap" packets=10 rate=10000 >c.pcap 2>/dev/null
 	good=$(params s.yaml)
 	controlled --json got.json
+	drive "configure $good" 'arm {"timeout_ms": 60000}' 'sleep 3' start 'sleep 4' >log &
+	driver=$!
 	peer c.pcap
-	drive "configure $good" arm start 'sleep 4' >log
+	wait "$driver"
 	ends "$pid" 3
 	peer_ends
 	one_line err
