@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Drive a control socket: sink-drive.py SOCKET STEP...
 
-A step is "METHOD", "METHOD {json params}", "sleep SECONDS", "listen" for one line, or "raw TEXT".
-Prints one line for each answer, "METHOD {json}", and for each event that came before it,
-"event {json}". Leaving is hanging up.
+A step is "METHOD", "METHOD {json params}", "sleep SECONDS" with pings, "silence SECONDS" without,
+"listen" for one line, or "raw TEXT". Prints one line for each answer, "METHOD {json}", and for each
+event that came before it, "event {json}". Leaving is hanging up.
 """
 import json
 import socket
@@ -22,6 +22,11 @@ def connect(path):
             s.close()
             time.sleep(0.05)
     sys.exit(f"nobody listens at {path}")
+
+
+def ask(s, number, method, params):
+    request = {"v": 1, "id": number, "method": method, "params": params}
+    s.sendall(json.dumps(request).encode() + b"\n")
 
 
 def receive(lines):
@@ -49,8 +54,13 @@ def main():
     lines = s.makefile("r", encoding="utf-8")
     for i, step in enumerate(sys.argv[2:], 1):
         name, _, rest = step.partition(" ")
-        if name == "sleep":
+        if name == "silence":
             time.sleep(float(rest))
+        elif name == "sleep":
+            for _ in range(int(float(rest) / 0.5)):
+                ask(s, 0, "ping", {})
+                answer(lines, "ping", 0)
+                time.sleep(0.5)
         elif name == "listen":
             print(name, receive(lines), end="")
         elif name == "raw":
@@ -58,8 +68,7 @@ def main():
             answer(lines, name, 0)
         else:
             params = json.loads(rest) if rest else {}
-            request = {"v": 1, "id": i, "method": name, "params": params}
-            s.sendall(json.dumps(request).encode() + b"\n")
+            ask(s, i, name, params)
             answer(lines, name, i)
 
 

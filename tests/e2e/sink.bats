@@ -594,7 +594,7 @@ print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "se
 	"$mkpcap" packets=10 rate=10000 >c.pcap 2>/dev/null
 	good=$(params s.yaml)
 	controlled --json got.json
-	drive "configure $good" 'arm {"timeout_ms": 60000}' 'sleep 3' start 'sleep 4' >log &
+	drive "configure $good" 'arm {"timeout_ms": 60000}' 'sleep 3' start 'silence 4' >log &
 	driver=$!
 	peer c.pcap
 	wait "$driver"
