@@ -27,12 +27,17 @@
 
 /* How a lane shares the machine with the guest that it floods. */
 enum {
-	/* Sleep when the next packet is due later than this, else poll. */
-	LANE_POLL_NS = 50 * 1000,
+	/*
+	 * The shortest sleep worth its system call. When packets are due more often, a lane sleeps
+	 * for this long and sends what has come due together, as long as that is at most
+	 * LANE_NAP_PKTS; at higher rates it polls.
+	 */
+	LANE_NAP_NS = 50 * 1000,
+	LANE_NAP_PKTS = 8,
 	/* Never longer than this: to see lanes_stop(), and replies waiting in port.replies. */
 	LANE_SLEEP_MAX_NS = 1000 * 1000,
 	/* Pause after the port refused packets: whoever empties it needs the CPU to do so. */
-	LANE_BACKOFF_NS = 30 * 1000,
+	LANE_BACKOFF_NS = 50 * 1000,
 	/* After the last packet's due time a lane goes on for this long, to catch up: a hiccup of the
 	 * machine near the end must not look like a generator that is too slow. */
 	LANE_GRACE_NS = 1000 * 1000 * 1000,
@@ -53,6 +58,7 @@ struct lane {
 	uint16_t port, queue;
 	int tag_offset;
 	uint32_t burst;
+	bool naps; /* few packets come due in LANE_NAP_NS */
 	uint64_t total;
 	pthread_t thread;
 
@@ -180,9 +186,12 @@ static void lane_wait(const struct lane *l, uint64_t now)
 {
 	uint64_t next = pace_next_ns(&l->pace);
 
-	if (next <= now || next - now <= LANE_POLL_NS) {
-		rte_pause();
-		return;
+	if (next < now + LANE_NAP_NS) {
+		if (!l->naps) {
+			rte_pause();
+			return;
+		}
+		next = now + LANE_NAP_NS;
 	}
 	sleep_until(next - now < LANE_SLEEP_MAX_NS ? next : now + LANE_SLEEP_MAX_NS);
 }
@@ -350,6 +359,7 @@ static void lane_init(struct lanes *ls, uint32_t nr, int tag_offset)
 	l->queue = (uint16_t)nr;
 	l->tag_offset = tag_offset;
 	l->burst = ls->plan->scenario.burst;
+	l->naps = s->rate_pps / ls->nr <= LANE_NAP_PKTS * UINT64_C(1000000000) / LANE_NAP_NS;
 	pace_init(&l->pace, ls->t0_ns, s->rate_pps, s->total, l->burst, nr, ls->nr);
 	l->total = l->pace.total;
 	walk_init(&l->walk, s, &ls->plan->stream->destinations, &ls->plan->stream->sources,
