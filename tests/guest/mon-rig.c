@@ -21,6 +21,8 @@
 
 #define RIG_ANSWER_MS 60000 /* a boot included, on a machine that has other work */
 
+#define RIG_LATE_MAX 8192u
+
 static const uint8_t rig_mac[RIG_WIRES][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}};
 
 static void rig_die(const char *what)
@@ -87,6 +89,11 @@ void rig_boot(struct rig *r, const char *kernel_dir, const char *initramfs, cons
 	r->wire[RIG_OUT] = pair[1][0];
 	r->control = pair[2][0];
 	r->answer[RIG_IN] = r->answer[RIG_OUT] = true;
+	for (int w = 0; w < RIG_WIRES; w++) {
+		r->late[w] = calloc(RIG_LATE_MAX, sizeof(*r->late[w]));
+		if (!r->late[w])
+			rig_die("memory");
+	}
 	if (wire_reader_init(&r->reader))
 		rig_die("memory");
 	signal(SIGPIPE, SIG_IGN);
@@ -170,10 +177,25 @@ static void rig_on_arp(struct rig *r, int w, const uint8_t *f)
 	if (!r->answer[w] || target == r->dead)
 		return;
 	arp_mac_of(target, mac);
-	/* A full wire loses an answer; the guest asks again. */
-	if (arp_reply(f, reply, mac) && send(r->wire[w], reply, sizeof(reply), 0) < 0)
+	if (!arp_reply(f, reply, mac))
 		return;
 	r->arp_replies++;
+	if (!r->nr_late[w] && send(r->wire[w], reply, sizeof(reply), 0) > 0)
+		return;
+	if (r->nr_late[w] == RIG_LATE_MAX)
+		rig_die("too many answers wait");
+	memcpy(r->late[w][r->nr_late[w]++], reply, sizeof(reply));
+}
+
+/* In order, as far as there is room. */
+static void rig_send_late(struct rig *r, int w)
+{
+	unsigned n = 0;
+
+	while (n < r->nr_late[w] && send(r->wire[w], r->late[w][n], ARP_FRAME_LEN, 0) > 0)
+		n++;
+	r->nr_late[w] -= n;
+	memmove(r->late[w], r->late[w] + n, (size_t)r->nr_late[w] * ARP_FRAME_LEN);
 }
 
 static void rig_on_frame(struct rig *r, int w, const uint8_t *f, size_t len)
@@ -297,11 +319,17 @@ static json_t *rig_step(struct rig *r, int ms, json_int_t id)
 	char *space;
 	ssize_t n;
 
+	for (int w = 0; w < RIG_WIRES; w++)
+		if (r->nr_late[w])
+			fds[w].events |= POLLOUT;
 	if (poll(fds, 3, ms) <= 0)
 		return NULL;
-	for (int w = 0; w < RIG_WIRES; w++)
+	for (int w = 0; w < RIG_WIRES; w++) {
+		if (fds[w].revents & POLLOUT)
+			rig_send_late(r, w);
 		if (fds[w].revents & POLLIN)
 			rig_read_wire(r, w);
+	}
 	if (!(fds[2].revents & POLLIN))
 		return NULL;
 	space = wire_reader_space(&r->reader, &room);

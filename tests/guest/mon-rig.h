@@ -29,6 +29,8 @@ struct rig {
 	uint64_t ipv4[RIG_WIRES]; /* IPv4 packets seen */
 	uint64_t udp_out; /* of these, probes that came out: delivered */
 	uint64_t icmp_in; /* ICMP that the guest sent back */
+	uint8_t (*late[RIG_WIRES])[60]; /* answers that wait for room on the wire */
+	unsigned nr_late[RIG_WIRES];
 	uint32_t dead; /* an address that never answers, 0 for none */
 
 	json_t *overrun; /* the last such event */

@@ -43,12 +43,14 @@ static void check_equal(const char *name, json_int_t got, json_int_t want)
 
 static json_t *configuration(int thresh3, json_t *more_sysctls)
 {
-	json_t *sysctls = json_pack(
-		"[[s,i],[s,i],[s,i],[s,s],[s,i]]", "net.ipv4.neigh.default.gc_thresh1", thresh3 / 8,
-		"net.ipv4.neigh.default.gc_thresh2", thresh3 / 2,
-		"net.ipv4.neigh.default.gc_thresh3", thresh3, "net.ipv4.neigh.eth1.retrans_time_ms",
-		"100", "net.ipv4.neigh.eth0.retrans_time_ms", 100);
+	json_t *sysctls = json_pack("[[s,i],[s,s],[s,i]]", "net.ipv4.neigh.default.gc_thresh1",
+				    thresh3 / 8, "net.ipv4.neigh.default.gc_thresh2", "",
+				    "net.ipv4.neigh.default.gc_thresh3", thresh3);
+	char thresh2[16];
 
+	/* One of them as text: both forms are allowed. */
+	snprintf(thresh2, sizeof(thresh2), "%d", thresh3 / 2);
+	json_array_set_new(json_array_get(sysctls, 1), 1, json_string(thresh2));
 	if (more_sysctls)
 		json_array_extend(sysctls, more_sysctls);
 	json_decref(more_sysctls);
@@ -56,6 +58,12 @@ static json_t *configuration(int thresh3, json_t *more_sysctls)
 			 "02:00:00:00:00:01", "name", "in", "address", "198.18.0.1/16", "mac",
 			 "02:00:00:00:00:02", "name", "out", "address", "198.19.0.1/16", "sysctls",
 			 sysctls);
+}
+
+/* Three probes in 0.3 s instead of 3 s: where a neighbour is meant to fail. */
+static json_t *fail_fast(const char *key)
+{
+	return json_pack("[[s,i]]", key, 100);
 }
 
 static void send_many(int n, uint32_t src, uint32_t first_dst, int nr_dst, uint8_t ttl)
@@ -265,7 +273,7 @@ static void scene_causes(void)
 	/* The source does not answer: ICMP errors to it are dropped, and must not be counted as
 	 * probes. */
 	rig.answer[RIG_IN] = false;
-	begin(configuration(4096, NULL));
+	begin(configuration(4096, fail_fast("net.ipv4.neigh.eth0.retrans_time_ms")));
 	for (int i = 0; i < NR; i++) {
 		for (int n = 0; n < kinds[i].pkts; n++)
 			rig_send(&rig, &kinds[i].p);
@@ -295,11 +303,12 @@ static void scene_causes(void)
 
 static void scene_dead(void)
 {
-	json_t *f;
+	json_t *sysctls = fail_fast("net.ipv4.neigh.eth1.retrans_time_ms"), *f;
 
+	json_array_append_new(sysctls,
+			      json_pack("[s,i]", "net.ipv4.neigh.eth1.unres_qlen_bytes", 16384));
 	rig.dead = OUT(0x900);
-	begin(configuration(4096,
-			    json_pack("[[s,i]]", "net.ipv4.neigh.eth1.unres_qlen_bytes", 16384)));
+	begin(configuration(4096, sysctls));
 	send_many(400, GEN, rig.dead, 1, 2);
 	f = settle();
 	show("dead", f);
