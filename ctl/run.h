@@ -49,7 +49,6 @@ struct run {
 	bool mon_up;	      /* its silence counts from now on */
 	bool gen_done;
 	bool hook_fired;
-	unsigned int ticks;
 	int code;	      /* exit code of a failure: EXIT_USAGE or EXIT_RIG */
 };
 

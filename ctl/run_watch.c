@@ -28,6 +28,24 @@ void run_log(struct run *run, const char *event, json_t *fields)
 	results_event(&run->results, line);
 }
 
+static double run_since_s(uint64_t then)
+{
+	return (double)(ctl_now_ns() - then) / (double)NS_PER_S;
+}
+
+static void run_progress(struct run *run)
+{
+	int64_t sent = jpath_int(run->last_gen, "sent_pkts");
+	int64_t rx = jpath_int(run->last_sink, "rx_pkts");
+
+	printf("%4.0f s  sent %10" PRId64 "  delivered %10" PRId64 "  destinations %7" JSON_INTEGER_FORMAT
+	       "  neighbours %7" JSON_INTEGER_FORMAT "  table full %8" JSON_INTEGER_FORMAT "\n",
+	       run_since_s(run->t0_ns), sent, rx, jpath_int(run->last_sink, "destinations_seen"),
+	       jpath_int(run->last_mon, "neigh.ipv4.entries"),
+	       jpath_int(run->last_mon, "neigh.ipv4.table_fulls"));
+	fflush(stdout);
+}
+
 static void run_keep_sample(struct run *run, struct role *r, json_t *msg)
 {
 	json_t **last = r == &run->gen ? &run->last_gen :
@@ -43,6 +61,9 @@ static void run_keep_sample(struct run *run, struct role *r, json_t *msg)
 		run->forward_pkts = jpath_int(msg, "rx_pkts");
 		run->forward_ns = ctl_now_ns();
 	}
+	/* The sink's numbers are the older ones, so that no more is delivered than was sent. */
+	if (r == &run->gen && !run->opt.quiet && !run->gen_done)
+		run_progress(run);
 }
 
 void run_on_event(void *arg, struct role *r, const char *event, json_t *msg)
@@ -98,11 +119,6 @@ void run_on_exit(void *arg, int pid, int status)
 		role_exited(&run->sink, pid, status);
 }
 
-static double run_since_s(uint64_t then)
-{
-	return (double)(ctl_now_ns() - then) / (double)NS_PER_S;
-}
-
 static void run_check_silence(struct run *run)
 {
 	struct role *roles[] = {&run->gen, &run->sink};
@@ -121,19 +137,6 @@ static void run_check_silence(struct run *run)
 	if (run->results.failed)
 		loop_fail(&run->loop, "%s: cannot be written: %s", run->results.dir,
 			  strerror(-run->results.failed));
-}
-
-static void run_progress(struct run *run)
-{
-	int64_t sent = jpath_int(run->last_gen, "sent_pkts");
-	int64_t rx = jpath_int(run->last_sink, "rx_pkts");
-
-	printf("%4.0f s  sent %10" PRId64 "  delivered %10" PRId64 "  destinations %7" JSON_INTEGER_FORMAT
-	       "  neighbours %7" JSON_INTEGER_FORMAT "  table full %8" JSON_INTEGER_FORMAT "\n",
-	       run_since_s(run->t0_ns), sent, rx, jpath_int(run->last_sink, "destinations_seen"),
-	       jpath_int(run->last_mon, "neigh.ipv4.entries"),
-	       jpath_int(run->last_mon, "neigh.ipv4.table_fulls"));
-	fflush(stdout);
 }
 
 static void run_fire_hooks(struct run *run)
@@ -161,9 +164,6 @@ static void run_tick(evutil_socket_t fd, short what, void *arg)
 	if (!run->t0_ns || run->t0_ns > ctl_now_ns())
 		return;
 	run_fire_hooks(run);
-	if (++run->ticks % (1000 / TICK_MS) == 0 && !run->opt.quiet && !run->gen_done &&
-	    run->last_gen)
-		run_progress(run);
 }
 
 int run_watch_start(struct run *run)

@@ -29,6 +29,8 @@ const char *table_time(json_int_t ns, char *buf)
 		const char *unit;
 	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
 
+	if (!ns)
+		return strcpy(buf, "-");
 	for (unsigned int i = 0; i < 4; i++)
 		if ((double)ns >= units[i].scale || i == 3) {
 			double v = (double)ns / units[i].scale;

@@ -11,7 +11,7 @@ void table_print(FILE *f, const json_t *summary);
 /* "1,234,567" into @buf, 32 bytes. Returns @buf. */
 const char *table_count(json_int_t n, char *buf);
 
-/* "1.23 ms" and the like into @buf, 32 bytes. Returns @buf. */
+/* "1.23 ms" and the like, "-" for 0, into @buf, 32 bytes. Returns @buf. */
 const char *table_time(json_int_t ns, char *buf);
 
 #endif
