@@ -134,39 +134,46 @@ static int run_drain(struct run *run, struct err *err)
 	return 0;
 }
 
-/* Ask for final statistics and log them. *@sent, if not NULL: packets sent, left alone on failure. */
-static int run_final(struct run *run, struct role *r, const char *method, json_t *params,
-		     uint64_t ms, json_int_t *sent, struct err *err)
+/* Ask for final statistics and log them. Returns them, borrowed from *@result, or NULL. */
+static json_t *run_final(struct run *run, struct role *r, const char *method, json_t *params,
+			 uint64_t ms, json_t **result, struct err *err)
 {
-	json_t *result = NULL, *stats;
+	json_t *stats;
 	int code;
 
+	*result = NULL;
 	if (r->bev)
-		result = role_call(r, method, params, ms, &code, err);
+		*result = role_call(r, method, params, ms, &code, err);
 	else
 		json_decref(params);
-	if (!result)
-		return -EIO;
-	stats = json_object_get(result, "final"); /* the monitor's has the difference beside it */
+	if (!*result)
+		return NULL;
+	stats = json_object_get(*result, "final"); /* the monitor's has the difference beside it */
 	if (!stats)
-		stats = result;
-	if (sent)
-		*sent = jpath_int(stats, "sent_pkts");
+		stats = *result;
 	run_log(run, "final", json_pack("{s:s, s:O}", "role", r->name, "stats", stats));
-	json_decref(result);
-	return 0;
+	return stats;
 }
 
 /* Everybody's last words. The generator's first: it tells the sink how much there was to lose. */
 static int run_finals(struct run *run, uint64_t ms, struct err *err)
 {
-	json_int_t sent = jpath_int(run->last_gen, "sent_pkts");
+	json_t *gen, *mon, *sink, *sent = json_object();
+	const json_t *stats;
 	int bad;
 
-	bad = run_final(run, &run->gen, "stop", json_object(), ms, &sent, err);
-	bad |= run_final(run, &run->mon, "finish", json_object(), ms, NULL, err);
-	bad |= run_final(run, &run->sink, "finish", json_pack("{s:I}", "sent_pkts", sent), ms, NULL,
-			 err);
+	stats = run_final(run, &run->gen, "stop", json_object(), ms, &gen, err);
+	bad = !stats;
+	if (!stats)
+		stats = run->last_gen;
+	json_object_set_new(sent, "sent_pkts", json_integer(jpath_int(stats, "sent_pkts")));
+	if (json_object_get(stats, "lanes"))
+		json_object_set(sent, "lanes", json_object_get(stats, "lanes"));
+	bad |= !run_final(run, &run->mon, "finish", json_object(), ms, &mon, err);
+	bad |= !run_final(run, &run->sink, "finish", sent, ms, &sink, err);
+	json_decref(gen);
+	json_decref(mon);
+	json_decref(sink);
 	return bad ? -EIO : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "ctl/ctl.h"
 #include "ctl/jpath.h"
@@ -66,29 +67,6 @@ static void run_keep_sample(struct run *run, struct role *r, json_t *msg)
 		run_progress(run);
 }
 
-void run_on_event(void *arg, struct role *r, const char *event, json_t *msg)
-{
-	struct run *run = arg;
-
-	if (!strcmp(event, "sample")) {
-		run_keep_sample(run, r, msg);
-	} else if (!strcmp(event, "alive")) {
-		run->mon_up = true;
-	} else if (!strcmp(event, "done")) {
-		run->gen_done = true;
-	} else if (!strcmp(event, "error")) {
-		const char *text = json_string_value(json_object_get(msg, "text"));
-
-		loop_fail(&run->loop, "dststorm-%s: %s", r->name, text ? text : "an error");
-	} else {
-		json_t *fields = json_copy(msg);
-
-		json_object_del(fields, "event");
-		json_object_set_new(fields, "role", json_string(r->name));
-		run_log(run, event, fields);
-	}
-}
-
 /* The guest ended by itself: with -no-reboot that is a panic, or a reset. */
 static void run_guest_ended(struct run *run, int status)
 {
@@ -107,6 +85,44 @@ static void run_guest_ended(struct run *run, int status)
 	loop_fail(&run->loop, "QEMU ended with %s %d%s%s", WIFSIGNALED(status) ? "signal" : "status",
 		  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
 		  *words ? ": " : "", words);
+}
+
+/*
+ * A program complains. If that is because the guest has ended, the guest's end is the failure: its
+ * ports go a moment before its process does.
+ */
+static void run_complaint(struct run *run, const struct role *r, const char *text)
+{
+	int status;
+
+	for (int i = 0; i < 50 && run->qemu.pid; i++) {
+		if (waitpid(run->qemu.pid, &status, WNOHANG) > 0)
+			run_guest_ended(run, status);
+		else
+			usleep(10000);
+	}
+	loop_fail(&run->loop, "dststorm-%s: %s", r->name, text ? text : "an error");
+}
+
+void run_on_event(void *arg, struct role *r, const char *event, json_t *msg)
+{
+	struct run *run = arg;
+
+	if (!strcmp(event, "sample")) {
+		run_keep_sample(run, r, msg);
+	} else if (!strcmp(event, "alive")) {
+		run->mon_up = true;
+	} else if (!strcmp(event, "done")) {
+		run->gen_done = true;
+	} else if (!strcmp(event, "error")) {
+		run_complaint(run, r, json_string_value(json_object_get(msg, "text")));
+	} else {
+		json_t *fields = json_copy(msg);
+
+		json_object_del(fields, "event");
+		json_object_set_new(fields, "role", json_string(r->name));
+		run_log(run, event, fields);
+	}
 }
 
 void run_on_exit(void *arg, int pid, int status)

@@ -191,11 +191,13 @@ static void summary_dut(json_t *out, const struct summary_src *s, const json_t *
 	summary_delta(out, s, map);
 	summary_level(out, s, samples, "dst.entries");
 	for (unsigned int i = 0; summary_causes[i]; i++) {
-		char from[64];
-
-		snprintf(from, sizeof(from), "drops_pkts.%s", summary_causes[i]);
 		snprintf(path, sizeof(path), "dut.drops_pkts.%s", summary_causes[i]);
-		jpath_set_int(out, path, jpath_int(s->after, from));
+		jpath_set_int(out, path, jpath_int(s->after, path + strlen("dut.")));
+	}
+	/* What the host itself had made, ICMP errors mostly: no packet of the flood is among them. */
+	for (unsigned int i = 0; summary_causes[i]; i++) {
+		snprintf(path, sizeof(path), "dut.own_drops_pkts.%s", summary_causes[i]);
+		jpath_set_int(out, path, jpath_int(s->after, path + strlen("dut.")));
 	}
 	jpath_set_int(out, "dut.hist_overflow", jpath_int(s->after, "hist_overflow"));
 }

@@ -106,7 +106,8 @@ static void vm_port(struct vm_args *a, const struct vm *vm, const char *id, cons
 	       id, mac, vm->kvm ? "" : ",vectors=0");
 }
 
-static void vm_machine(struct vm_args *a, const struct vm *vm, const struct scenario *s)
+static void vm_machine(struct vm_args *a, const struct vm *vm, const struct scenario *s,
+		       bool test_hooks)
 {
 	vm_arg(a, "qemu-system-x86_64");
 	vm_arg(a, "-nodefaults");
@@ -133,8 +134,8 @@ static void vm_machine(struct vm_args *a, const struct vm *vm, const struct scen
 	vm_arg(a, "%s", vm->image);
 	vm_arg(a, "-append");
 	/* panic=-1 reboots at once, which -no-reboot turns into QEMU's end: seen without a time-out. */
-	vm_arg(a, "console=ttyS0 panic=-1 oops=panic quiet tsc=reliable no_timer_check random.trust_cpu=on %s",
-	       s->cmdline ? s->cmdline : "");
+	vm_arg(a, "console=ttyS0 panic=-1 oops=panic quiet %s%s", s->cmdline ? s->cmdline : "",
+	       test_hooks ? " dststorm.test-hooks" : "");
 }
 
 int vm_command(struct vm *vm, const struct scenario *s, const char *dir, const char *console,
@@ -146,11 +147,7 @@ int vm_command(struct vm *vm, const struct scenario *s, const char *dir, const c
 	snprintf(vm->out_sock, PATH_MAX, "%s/out.sock", dir);
 	snprintf(vm->mon_sock, PATH_MAX, "%s/mon.sock", dir);
 	snprintf(vm->console, PATH_MAX, "%s", console);
-	vm_machine(&a, vm, s);
-	if (test_hooks) { /* guest-init hands it on to dststorm-mon */
-		vm_arg(&a, "-fw_cfg");
-		vm_arg(&a, "name=opt/dststorm/test-hooks,string=1");
-	}
+	vm_machine(&a, vm, s, test_hooks);
 	vm_arg(&a, "-chardev");
 	vm_arg(&a, "file,id=console,path=%s", console);
 	vm_arg(&a, "-serial");
