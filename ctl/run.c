@@ -221,18 +221,22 @@ static void run_console(struct run *run)
 
 static void run_failed(struct run *run, const struct err *why)
 {
-	struct err ignored;
-	bool failed = run->loop.failed;
+	struct loop *l = &run->loop;
+	struct err first, ignored;
+	bool died;
 
 	/* A cause that the loop saw explains more than the call that it broke. */
-	if (!failed)
-		loop_fail(&run->loop, "%s", why->text);
-	run->loop.failed = false; /* so that the survivors can be asked */
+	loop_fail(l, "%s", why->text);
+	first = l->err;
+	died = l->dut_died;
+	l->failed = false; /* so that the survivors can be asked */
 	if (run->t0_ns)
 		run_finals(run, FINAL_FAILED_MS, &ignored);
-	run->loop.failed = true;
-	run_log(run, "failed", json_pack("{s:s, s:b}", "text", run->loop.err.text, "dut_died",
-					 run->loop.dut_died));
+	l->failed = true;
+	/* What else fails meanwhile follows from it, unless it is the guest whose end comes out. */
+	if (died || !l->dut_died)
+		l->err = first;
+	run_log(run, "failed", json_pack("{s:s, s:b}", "text", l->err.text, "dut_died", l->dut_died));
 	run_console(run);
 }
 
