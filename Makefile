@@ -125,14 +125,20 @@ $(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a | 
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(BASE) $(CFLAGS) -o $@ $(filter %.c %.o %.a,$^) -lcmocka $(LIB_LIBS) -lpthread
 
-# Fuzzers are clang's; lib is compiled again with coverage, ASan and UBSan.
+# Fuzzers are clang's; lib is compiled once more, with coverage, ASan and UBSan.
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_LIB_O := $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard lib/*.c))
 FUZZ_CC ?= clang-14
+FUZZ_FLAGS := $(BASE) -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz: $(FUZZ)
-$(B)/fuzz/%: tests/fuzz/%.c $(wildcard lib/*.c lib/*.h) | deps-test
-	$(call say,FUZZ,$@)
+$(B)/fuzz/lib/%.o: lib/%.c | deps-test
 	@mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(filter-out -MMD -MP,$(BASE)) -g -O1 -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined -o $@ $(filter %.c,$^) $(LIB_LIBS)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+$(B)/fuzz/libdststorm.a: $(FUZZ_LIB_O)
+	$(call say,FUZZ,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+$(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libdststorm.a | deps-test
+	$(call say,FUZZ,$@)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(filter %.c %.a,$^) $(LIB_LIBS)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
