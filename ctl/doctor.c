@@ -74,22 +74,28 @@ unsigned long ctl_available_mb(void)
 static int doctor_memory(void)
 {
 	unsigned long mb = ctl_available_mb();
-	char detail[96];
+	char detail[128];
 
-	snprintf(detail, sizeof(detail), "%lu MB available; the default scenario takes 1,600", mb);
-	return doctor_say(mb >= 1600 ? DOCTOR_OK : DOCTOR_MISSING, "memory", detail);
+	if (mb >= 1600) {
+		snprintf(detail, sizeof(detail), "%lu MB available", mb);
+		return doctor_say(DOCTOR_OK, "memory", detail);
+	}
+	snprintf(detail, sizeof(detail),
+		 "%lu MB available of 1,600: run with --set dut.memory_mb=512, or end something", mb);
+	return doctor_say(DOCTOR_MISSING, "memory", detail);
 }
 
 static int doctor_disk(void)
 {
 	struct statvfs v;
-	char detail[96];
+	char detail[128];
 	unsigned long mb;
 
 	if (statvfs(".", &v) < 0)
 		return doctor_say(DOCTOR_MISSING, "disk", strerror(errno));
 	mb = (unsigned long)((double)v.f_bavail * (double)v.f_frsize / 1e6);
-	snprintf(detail, sizeof(detail), "%lu MB free here", mb);
+	snprintf(detail, sizeof(detail), "%lu MB free here%s", mb,
+		 mb >= 200 ? "" : " of 200: rm -r results, or run with --results DIR");
 	return doctor_say(mb >= 200 ? DOCTOR_OK : DOCTOR_MISSING, "disk", detail);
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +35,7 @@ int ctl_find(const char *name, char *buf, struct err *err)
 /* In the child: standard output and error to the two pipes. */
 static void ctl_child(char *const argv[], int out, int errors)
 {
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* a trial boot or a download must not outlive us */
 	dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), 0);
 	dup2(out, 1);
 	dup2(errors, 2);

@@ -52,16 +52,16 @@ int run_judge(struct run *run)
 		return EXIT_RIG;
 	}
 	valid = json_is_true(json_object_get(summary, "valid"));
-	if (run->loop.failed)
+	if (run->failed)
 		fprintf(stderr, "dststorm: %s\n",
 			json_string_value(json_object_get(summary, "verdict_text")));
 	else
 		table_print(stdout, summary);
-	missed = run->loop.failed ? 0 : judge_requires(&run->scenario, summary);
+	missed = run->failed ? 0 : judge_requires(&run->scenario, summary);
 	json_decref(summary);
-	if (run->loop.failed && run->code == EXIT_USAGE)
+	if (run->failed && run->code == EXIT_USAGE)
 		return EXIT_USAGE;
-	return !valid ? EXIT_RIG : missed ? EXIT_REQUIRE : EXIT_OK;
+	return !valid || run->failed ? EXIT_RIG : missed ? EXIT_REQUIRE : EXIT_OK;
 }
 
 static error_t report_parse(int key, char *arg, struct argp_state *state)

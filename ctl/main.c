@@ -45,8 +45,10 @@ static int usage(FILE *f, int code)
 
 int main(int argc, char **argv)
 {
-	static char name[64];
+	static char name[64], version[128];
 
+	snprintf(version, sizeof(version), "dststorm %s (%s)", ctl_version, ctl_git_id);
+	argp_program_version = version; /* for the verbs */
 	argp_err_exit_status = EXIT_USAGE;
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2)
@@ -58,10 +60,10 @@ int main(int argc, char **argv)
 			return verbs[i].run(argc - 1, argv + 1);
 		}
 	if (!strcmp(argv[1], "--version")) {
-		printf("dststorm %s (%s)\n", ctl_version, ctl_git_id);
+		printf("%s\n", version);
 		return EXIT_OK;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "--usage") || !strcmp(argv[1], "help"))
 		return usage(stdout, EXIT_OK);
 	fprintf(stderr, "dststorm: no verb `%s'; see dststorm --help\n", argv[1]);
 	return EXIT_USAGE;

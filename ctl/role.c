@@ -171,7 +171,10 @@ static void role_send(struct role *r, json_t *msg)
 	size_t len;
 	char *line = wire_line(msg, &len);
 
-	if (line && r->bev)
+	if (!line)
+		loop_fail(r->loop, "a request to dststorm-%s has more than %u bytes: shorten the scenario, "
+			  "by prefixes or ranges instead of single addresses", r->name, WIRE_LINE_MAX);
+	else if (r->bev)
 		bufferevent_write(r->bev, line, len);
 	free(line);
 	json_decref(msg);

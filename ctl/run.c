@@ -54,14 +54,19 @@ static int run_manifest(struct run *run, struct err *err)
 static int run_begin(struct run *run, struct err *err)
 {
 	json_t *at;
-	int ret;
+	/* It needs no time, and may take some: the schedule begins when it has answered. */
+	json_t *mon = role_call(&run->mon, "start", json_object(), 5000, &run->code, err);
+	int ret = mon ? 0 : -EIO;
 
+	json_decref(mon);
+	if (ret)
+		return ret;
 	run->t0_ns = ctl_now_ns() + START_MS * NS_PER_MS;
 	run->forward_ns = run->t0_ns;
 	at = json_pack("{s:I}", "at_ns", (json_int_t)run->t0_ns);
-	struct role *roles[] = {&run->sink, &run->mon, &run->gen};
+	struct role *roles[] = {&run->sink, &run->gen};
 
-	for (unsigned int i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < 2; i++) {
 		json_t *r = role_call(roles[i], "start", json_deep_copy(at), 5000, &run->code, err);
 
 		ret = r ? 0 : -EIO;
@@ -78,16 +83,34 @@ static bool run_gen_done(void *arg)
 	return ((struct run *)arg)->gen_done;
 }
 
+/* The greatest of @least and the values of the scenario's sysctls whose key ends in @name. */
+static double run_sysctl_max(const struct run *run, const char *name, double least)
+{
+	const struct scenario *s = &run->scenario;
+	size_t len = strlen(name);
+
+	for (uint32_t i = 0; i < s->nr_sysctls; i++) {
+		const char *key = s->sysctls[i].key;
+		double v = strtod(s->sysctls[i].value, NULL);
+
+		if (strlen(key) > len && !strcmp(key + strlen(key) - len, name) && v > least)
+			least = v;
+	}
+	return least;
+}
+
 /* Seconds after which whatever the DUT's neighbours hold is delivered or dropped: every solicitation
- * unanswered, and a margin. */
+ * unanswered, the responder's delay, and a margin. */
 static double run_drain_s(const struct run *run)
 {
 	double solicits = (double)jpath_int(run->last_mon, "neigh.ipv4.mcast_probes");
-	double retrans = (double)jpath_int(run->last_mon, "neigh.ipv4.retrans_time_ms") / 1000;
+	double retrans_ms = (double)jpath_int(run->last_mon, "neigh.ipv4.retrans_time_ms");
 
 	if (run->scenario.drain_s > 0)
 		return run->scenario.drain_s;
-	return (solicits > 0 ? solicits : 3) * (retrans > 0 ? retrans : 1) + DRAIN_MARGIN_S;
+	solicits = run_sysctl_max(run, ".mcast_solicit", solicits > 0 ? solicits : 3);
+	retrans_ms = run_sysctl_max(run, ".retrans_time_ms", retrans_ms > 0 ? retrans_ms : 1000);
+	return (solicits * retrans_ms + run->scenario.delay_ms) / 1000 + DRAIN_MARGIN_S;
 }
 
 /* What must stand still, as one number a counter. */
@@ -103,7 +126,7 @@ static void run_pulse(json_t *sink, json_t *mon, json_int_t v[5])
 static int run_drain(struct run *run, struct err *err)
 {
 	double wait_s = run_drain_s(run);
-	uint64_t end = ctl_now_ns() + (uint64_t)(DRAIN_MAX_S * 1e9);
+	uint64_t end;
 	json_int_t was[5] = {-1}, is[5];
 	int still = 0;
 
@@ -112,6 +135,7 @@ static int run_drain(struct run *run, struct err *err)
 	fflush(stdout);
 	if (loop_sleep(&run->loop, (uint64_t)(wait_s * 1000)) < 0)
 		return err_set(err, -ECANCELED, "%s", run->loop.err.text);
+	end = ctl_now_ns() + (uint64_t)(DRAIN_MAX_S * 1e9);
 	while (still < 2 && ctl_now_ns() < end) {
 		json_t *sink = role_call(&run->sink, "stats", json_object(), FINAL_MS, &run->code, err);
 		json_t *mon = sink ? role_call(&run->mon, "stats", json_object(), FINAL_MS,
@@ -142,6 +166,8 @@ static json_t *run_final(struct run *run, struct role *r, const char *method, js
 	int code;
 
 	*result = NULL;
+	if (run->failed)
+		run->loop.failed = false; /* whoever still lives is asked, whatever else fails */
 	if (r->bev)
 		*result = role_call(r, method, params, ms, &code, err);
 	else
@@ -214,7 +240,7 @@ static void run_console(struct run *run)
 	for (unsigned int i = n > 6 ? n - 6 : 0; i < n; i++) {
 		if (run->loop.dut_died)
 			fprintf(stderr, "  console: %s\n", last[i % 6]);
-		json_array_append_new(lines, json_string(last[i % 6]));
+		json_array_append_new(lines, wire_text(last[i % 6]));
 	}
 	run_log(run, "console", json_pack("{s:o}", "lines", lines));
 }
@@ -229,14 +255,14 @@ static void run_failed(struct run *run, const struct err *why)
 	loop_fail(l, "%s", why->text);
 	first = l->err;
 	died = l->dut_died;
-	l->failed = false; /* so that the survivors can be asked */
 	if (run->t0_ns)
 		run_finals(run, FINAL_FAILED_MS, &ignored);
 	l->failed = true;
 	/* What else fails meanwhile follows from it, unless it is the guest whose end comes out. */
 	if (died || !l->dut_died)
 		l->err = first;
-	run_log(run, "failed", json_pack("{s:s, s:b}", "text", l->err.text, "dut_died", l->dut_died));
+	run_log(run, "failed", json_pack("{s:o, s:b}", "text", wire_text(l->err.text), "dut_died",
+				       l->dut_died));
 	run_console(run);
 }
 
@@ -244,9 +270,10 @@ static int run_prepare(struct run *run, struct err *err)
 {
 	int ret;
 
-	ret = loop_init(&run->loop, run_on_exit, run, err);
+	/* Before there is a loop, so that a signal ends it and what it waits for. */
+	ret = vm_prepare(&run->vm, &run->scenario, err);
 	if (!ret)
-		ret = vm_prepare(&run->vm, &run->scenario, err);
+		ret = loop_init(&run->loop, run_on_exit, run, err);
 	if (!ret)
 		ret = results_open(&run->results, run->opt.results, run->scenario.name,
 				   summary_empty(run->scenario.name), err);
@@ -284,6 +311,7 @@ static int run_execute(struct run *run)
 		run_state(run, "armed");
 		ret = run_flood(run, &err);
 	}
+	run->failed = ret;
 	if (ret)
 		run_failed(run, &err);
 	else

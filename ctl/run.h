@@ -48,6 +48,7 @@ struct run {
 	int64_t forward_pkts;
 	bool mon_up;	      /* its silence counts from now on */
 	bool gen_done;
+	bool failed;	      /* before it was done: what comes while it is taken down is no failure */
 	bool hook_fired;
 	int code;	      /* exit code of a failure: EXIT_USAGE or EXIT_RIG */
 };

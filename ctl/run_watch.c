@@ -76,12 +76,13 @@ static void run_guest_ended(struct run *run, int status)
 	run->qemu.status = status;
 	if (run->qemu.ending || run->loop.failed)
 		return;
-	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
+	role_last_words(&run->qemu, words, sizeof(words));
+	/* QEMU ends with 0 also when it is told to by SIGTERM; then it says so. */
+	if (WIFEXITED(status) && !WEXITSTATUS(status) && !strstr(words, "terminating on signal")) {
 		run->loop.dut_died = true;
 		loop_fail(&run->loop, "the guest ended by itself, by a panic or a reset; see console.log");
 		return;
 	}
-	role_last_words(&run->qemu, words, sizeof(words));
 	loop_fail(&run->loop, "QEMU ended with %s %d%s%s", WIFSIGNALED(status) ? "signal" : "status",
 		  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
 		  *words ? ": " : "", words);

@@ -20,11 +20,18 @@
 /* The folder holds sockets and files, no folders. */
 static void rundir_remove(const char *path)
 {
-	DIR *d = opendir(path);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct dirent *e;
+	struct stat st;
+	DIR *d;
 
-	if (!d)
+	/* Anybody may put something of that name there: only what is our own is emptied. */
+	d = fd < 0 || fstat(fd, &st) || st.st_uid != getuid() ? NULL : fdopendir(fd);
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
 		return;
+	}
 	while ((e = readdir(d)))
 		unlinkat(dirfd(d), e->d_name, 0);
 	closedir(d);

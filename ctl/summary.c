@@ -254,18 +254,38 @@ json_t *summary_empty(const char *scenario)
 	return out;
 }
 
+/* Why the host under test cannot tell its drops by cause; NULL if it can. */
+static const char *summary_blind(const json_t *manifest, char *buf, size_t size)
+{
+	const json_t *c = jpath(manifest, "dut.hello.capabilities");
+	const char *why = json_string_value(json_object_get(c, "drops_why"));
+
+	if (!c || (json_is_true(json_object_get(c, "drops")) &&
+		   json_is_true(json_object_get(c, "drop_origin"))))
+		return NULL;
+	snprintf(buf, size, "this kernel cannot tell the flood's drops by cause%s%s", why ? ": " : "",
+		 why ? why : "");
+	return buf;
+}
+
 json_t *summary_build(const json_t *manifest, const json_t *samples, const json_t *events)
 {
 	struct summary_src s = {0};
 	const char *why = NULL;
+	char blind[256];
 	json_t *out;
 
 	summary_sources(&s, samples, events);
 	out = summary_fill(manifest, samples, &s);
-	if (s.failed)
+	if (s.failed) {
 		why = json_string_value(json_object_get(s.failed, "text"));
-	else if (!s.complete)
+		why = why ? why : "the run failed";
+	}
+	if (!why && !s.complete)
 		why = "the run was cut short: not every program gave its final statistics";
+	/* What it dropped then stands nowhere; where nothing was lost there is nothing to tell. */
+	if (!why && jpath_int(out, "sink.lost_pkts"))
+		why = summary_blind(manifest, blind, sizeof(blind));
 	verdict_set(out, why, json_is_true(json_object_get(s.failed, "dut_died")),
 		    summary_other_symbol(s.after));
 	return out;

@@ -138,6 +138,21 @@ static void vm_machine(struct vm_args *a, const struct vm *vm, const struct scen
 	       test_hooks ? " dststorm.test-hooks" : "");
 }
 
+/* QEMU splits its options at commas; a doubled one stands for itself. */
+static void vm_console(struct vm_args *a, const char *path)
+{
+	char doubled[2 * PATH_MAX], *out = doubled;
+
+	for (; *path && out < doubled + sizeof(doubled) - 2; path++) {
+		if (*path == ',')
+			*out++ = ',';
+		*out++ = *path;
+	}
+	*out = '\0';
+	vm_arg(a, "-chardev");
+	vm_arg(a, "file,id=console,path=%s", doubled);
+}
+
 int vm_command(struct vm *vm, const struct scenario *s, const char *dir, const char *console,
 	       bool test_hooks, struct err *err)
 {
@@ -148,8 +163,7 @@ int vm_command(struct vm *vm, const struct scenario *s, const char *dir, const c
 	snprintf(vm->mon_sock, PATH_MAX, "%s/mon.sock", dir);
 	snprintf(vm->console, PATH_MAX, "%s", console);
 	vm_machine(&a, vm, s, test_hooks);
-	vm_arg(&a, "-chardev");
-	vm_arg(&a, "file,id=console,path=%s", console);
+	vm_console(&a, console);
 	vm_arg(&a, "-serial");
 	vm_arg(&a, "chardev:console");
 	vm_arg(&a, "-device");

@@ -287,12 +287,14 @@ static void lane_run_max(struct lane *l)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static void lane_wait_for_start(const struct lane *l)
+static void lane_wait_for_start(struct lane *l)
 {
 	uint64_t now, t0 = l->lanes->t0_ns;
 
-	while (!stopped(l) && (now = clock_ns()) < t0)
+	while (!stopped(l) && (now = clock_ns()) < t0) {
+		lane_send_replies(l);
 		sleep_until(t0 - now < LANE_SLEEP_MAX_NS ? t0 : now + LANE_SLEEP_MAX_NS);
+	}
 }
 
 static void lane_end(struct lane *l)

@@ -169,8 +169,10 @@ static json_t *stats(struct agent *a, json_t *params, int *code, struct err *err
 
 static json_t *stop(struct agent *a, json_t *params, int *code, struct err *err)
 {
+	bool ran = a->flood.state == FLOOD_RUNNING;
+
 	flood_stop(&a->flood);
-	if (a->flood.state == FLOOD_FAILED)
+	if (ran && a->flood.state == FLOOD_FAILED) /* else it was told */
 		agent_send(a, wire_event("error", json_pack("{ss}", "text", a->flood.err.text)));
 	return stats(a, params, code, err);
 }
@@ -202,7 +204,7 @@ static const struct method {
 	{ "start", 1u << FLOOD_ARMED, start, "it follows arm, once" },
 	{ "ping", ANY, ping, "" },
 	{ "stats", HAS_PLAN, stats, "configure first" },
-	{ "stop", 1u << FLOOD_RUNNING | 1u << FLOOD_DONE, stop, "it follows start" },
+	{ "stop", 1u << FLOOD_RUNNING | 1u << FLOOD_DONE | 1u << FLOOD_FAILED, stop, "it follows start" },
 	{ "quit", ANY, quit, "" },
 };
 

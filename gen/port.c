@@ -113,12 +113,16 @@ static int probe(struct port *p, struct err *err)
 {
 	const char *device = kinds[p->name.kind].device;
 	char args[512];
+	int n;
 
 	/* The table above holds the formats. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(args, sizeof(args), kinds[p->name.kind].args, p->name.path, p->nr_lanes);
+	n = snprintf(args, sizeof(args), kinds[p->name.kind].args, p->name.path, p->nr_lanes);
 #pragma GCC diagnostic pop
+	if (n >= (int)sizeof(args))
+		return err_set(err, -ENAMETOOLONG, "port %.80s...: the path is too long for DPDK: give a "
+			       "shorter or relative one", p->name.text);
 	if (rte_vdev_init(device, args))
 		return err_set(err, -EIO, "port %s: DPDK cannot make it: %s", p->name.text,
 			       eal_last_words());

@@ -14,6 +14,7 @@ teardown()
 {
 	local d
 
+	umount "$R" 2>/dev/null || true
 	for d in /tmp/dststorm-"$(id -u)"-*; do
 		[ ! -e "$d" ] || kill -0 "${d##*-}"
 	done

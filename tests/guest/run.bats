@@ -17,9 +17,16 @@ neighbours_close()
 
 many()
 {
-	run ./dststorm run --results "$R" "$@" configs/many-destinations.yaml
+	local pid
+
+	./dststorm run --results "$R" "$@" configs/many-destinations.yaml >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	pid=$!
+	status=0
+	wait "$pid" || status=$?
+	output=$(cat "$BATS_TEST_TMPDIR/out")
 	echo "$output"
 	[ "$status" -eq 0 ]
+	nothing_left "$pid"
 	expect valid true verdict clean offered.destinations_asked 65534 \
 		offered.destinations_sent 65534 sink.destinations_seen 65534 \
 		accounting.unexplained_pkts 0 neigh.ipv4.table_fulls 0 offered.unsent_pkts 0 \
@@ -32,7 +39,6 @@ many()
 	many
 	# The table and the verdict are there for people.
 	[[ $output == *"clean: all"* ]]
-	nothing_left 0
 	# What was derived can be derived again.
 	run ./dststorm report "$(result_dir)"
 	[ "$status" -eq 0 ]
@@ -103,5 +109,6 @@ dead()
 	[ "$status" -eq 3 ]
 	expect valid false dut.drops_pkts.neigh_full 0
 	[ "$(value accounting.unexplained_pkts)" -gt 0 ]
-	[ "$(value accounting.unexplained_pkts)" -eq "$(value neigh.ipv4.table_fulls)" ]
+	[ "$(value accounting.unexplained_pkts)" -eq \
+		$(($(value neigh.ipv4.table_fulls) - $(value dut.own_drops_pkts.neigh_full))) ]
 }

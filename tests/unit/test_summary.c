@@ -193,6 +193,32 @@ static void test_cut_short(void **state)
 	json_decref(s);
 }
 
+/* A kernel without drop reasons is named, rather than a gap in the accounting. */
+static void test_blind_kernel(void **state)
+{
+	struct lines *l = *state;
+	json_t *s;
+
+	json_object_set_new(json_object_get(l->manifest, "dut"), "hello",
+			    json_pack("{s:{s:b, s:b, s:s}}", "capabilities", "drops", 0, "drop_origin",
+				      0, "drops_why", "no tracefs"));
+	expect(l, 1, "clean", 0);
+	jpath_set_int(l->sink, "rx_pkts", 990);
+	expect(l, 0, "invalid", 10);
+	s = build(l);
+	assert_non_null(strstr(json_string_value(json_object_get(s, "verdict_text")), "no tracefs"));
+	json_decref(s);
+}
+
+/* A failure whose sentence is missing is still one. */
+static void test_failure_without_words(void **state)
+{
+	struct lines *l = *state;
+
+	json_array_append_new(l->events, json_pack("{s:s}", "event", "failed"));
+	expect(l, 0, "invalid", 0);
+}
+
 static void test_levels_and_growth(void **state)
 {
 	struct lines *l = *state;
@@ -275,6 +301,8 @@ int main(void)
 		WITH_LINES(test_doubts),
 		WITH_LINES(test_failures),
 		WITH_LINES(test_cut_short),
+		WITH_LINES(test_blind_kernel),
+		WITH_LINES(test_failure_without_words),
 		WITH_LINES(test_levels_and_growth),
 		cmocka_unit_test(test_empty_is_not_valid),
 		cmocka_unit_test(test_require),
