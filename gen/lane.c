@@ -23,21 +23,18 @@
 #include "gen/trace.h"
 #include "gen/walk.h"
 #include "lib/err.h"
+#include "lib/nap.h"
 #include "lib/pace.h"
 
 /* How a lane shares the machine with the guest that it floods. */
 enum {
 	/*
-	 * The shortest sleep worth its system call. When packets are due more often, a lane sleeps
-	 * for this long and sends what has come due together, as long as that is at most
-	 * LANE_NAP_PKTS; at higher rates it polls.
+	 * When packets are due more often than naps may be (lib/nap.h), a lane naps and sends what
+	 * has come due together, as long as that is at most so many; at higher rates it polls.
 	 */
-	LANE_NAP_NS = 50 * 1000,
-	LANE_NAP_PKTS = 8,
+	LANE_NAP_PKTS = 16,
 	/* Never longer than this: to see lanes_stop(), and replies waiting in port.replies. */
 	LANE_SLEEP_MAX_NS = 1000 * 1000,
-	/* Pause after the port refused packets: whoever empties it needs the CPU to do so. */
-	LANE_BACKOFF_NS = 50 * 1000,
 	/* After the last packet's due time a lane goes on for this long, to catch up: a hiccup of the
 	 * machine near the end must not look like a generator that is too slow. */
 	LANE_GRACE_NS = 1000 * 1000 * 1000,
@@ -58,7 +55,8 @@ struct lane {
 	uint16_t port, queue;
 	int tag_offset;
 	uint32_t burst;
-	bool naps; /* few packets come due in LANE_NAP_NS */
+	uint64_t nap_ns;
+	bool naps; /* few packets come due meanwhile */
 	uint64_t total;
 	pthread_t thread;
 
@@ -186,19 +184,20 @@ static void lane_wait(const struct lane *l, uint64_t now)
 {
 	uint64_t next = pace_next_ns(&l->pace);
 
-	if (next < now + LANE_NAP_NS) {
+	if (next < now + l->nap_ns) {
 		if (!l->naps) {
 			rte_pause();
 			return;
 		}
-		next = now + LANE_NAP_NS;
+		next = now + l->nap_ns;
 	}
 	sleep_until(next - now < LANE_SLEEP_MAX_NS ? next : now + LANE_SLEEP_MAX_NS);
 }
 
-static void lane_back_off(void)
+/* The port refused packets: whoever empties it needs the CPU to do so. */
+static void lane_back_off(const struct lane *l)
 {
-	sleep_until(clock_ns() + LANE_BACKOFF_NS);
+	sleep_until(clock_ns() + l->nap_ns);
 }
 
 /* Take from the budget, and send, what may go out at @now. False if the port could not take it. */
@@ -236,7 +235,7 @@ static void lane_run_paced(struct lane *l)
 		if (!n)
 			lane_wait(l, now);
 		else if (!lane_send_paced(l, now, n))
-			lane_back_off();
+			lane_back_off(l);
 	}
 }
 
@@ -252,11 +251,11 @@ static bool lane_send_bursts(struct lane *l)
 		if (unlikely(l->pending))
 			n = l->pending;
 		else if (unlikely(!lane_make(l, n))) {
-			lane_back_off();
+			lane_back_off(l);
 			return true;
 		}
 		if (unlikely(lane_offer(l, n) < n)) {
-			lane_back_off();
+			lane_back_off(l);
 			return true;
 		}
 	}
@@ -361,7 +360,8 @@ static void lane_init(struct lanes *ls, uint32_t nr, int tag_offset)
 	l->queue = (uint16_t)nr;
 	l->tag_offset = tag_offset;
 	l->burst = ls->plan->scenario.burst;
-	l->naps = s->rate_pps / ls->nr <= LANE_NAP_PKTS * UINT64_C(1000000000) / LANE_NAP_NS;
+	l->nap_ns = nap_active_ns(sysconf(_SC_NPROCESSORS_ONLN));
+	l->naps = s->rate_pps / ls->nr <= LANE_NAP_PKTS * UINT64_C(1000000000) / l->nap_ns;
 	pace_init(&l->pace, ls->t0_ns, s->rate_pps, s->total, l->burst, nr, ls->nr);
 	l->total = l->pace.total;
 	walk_init(&l->walk, s, &ls->plan->stream->destinations, &ls->plan->stream->sources,

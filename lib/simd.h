@@ -14,7 +14,7 @@
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
 	!defined(__SANITIZE_THREAD__)
-#define SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#define SIMD_CLONES __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
 #else
 #define SIMD_CLONES
 #endif

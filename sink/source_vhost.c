@@ -19,6 +19,7 @@
 #include "lib/err.h"
 #include "sink/account.h"
 #include "sink/eal.h"
+#include "lib/nap.h"
 #include "sink/sink.h"
 #include "sink/unix_path.h"
 
@@ -29,12 +30,10 @@
 #define VHOST_DESC  256u
 
 /*
- * Between polls. A guest on a shared core sends some 60 packets a millisecond at most into a ring
- * of 256: polling after NAP_ACTIVE keeps delays exact to that time, and NAP_IDLE_MAX is far from
- * filling the ring when the first packets come after a silence. Only a full burst is followed by
- * another poll at once.
+ * Between polls: nap_active_ns() while packets come, which is how exact delays are, and up to
+ * NAP_IDLE_MAX after a silence, which is far from filling the guest's ring. Only a full burst is
+ * followed by another poll at once.
  */
-#define NAP_ACTIVE_NS	UINT64_C(50000)
 #define NAP_IDLE_MAX_NS UINT64_C(500000)
 #define NAP_SLACK_NS	1000ul /* the kernel's 50 us of timer slack would double the naps */
 
@@ -119,7 +118,8 @@ static void vhost_nap(uint64_t nap_ns, uint64_t now_ns, uint64_t next_ns)
 
 static void *vhost_thread(void *arg)
 {
-	uint64_t nap_ns = NAP_ACTIVE_NS, now_ns, next_ns;
+	const uint64_t active_ns = nap_active_ns(sysconf(_SC_NPROCESSORS_ONLN));
+	uint64_t nap_ns = active_ns, now_ns, next_ns;
 	struct source_vhost *v = arg;
 	unsigned int n;
 
@@ -131,7 +131,7 @@ static void *vhost_thread(void *arg)
 		next_ns = vhost_answer(v, now_ns);
 		if (n == VHOST_BURST)
 			continue;
-		nap_ns = n ? NAP_ACTIVE_NS : 2 * nap_ns;
+		nap_ns = n ? active_ns : 2 * nap_ns;
 		if (nap_ns > NAP_IDLE_MAX_NS)
 			nap_ns = NAP_IDLE_MAX_NS;
 		vhost_nap(nap_ns, now_ns, next_ns);
