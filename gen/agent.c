@@ -140,7 +140,7 @@ static void send_sample(struct agent *a, uint64_t now)
 {
 	if (now < a->next_sample_ns)
 		return;
-	a->next_sample_ns = now + AGENT_SAMPLE_NS;
+	a->next_sample_ns += AGENT_SAMPLE_NS;
 	agent_send(a, wire_event("sample", flood_stats(&a->flood)));
 }
 

@@ -146,7 +146,8 @@ static json_t *start(struct agent *a, json_t *params, int *code, struct err *err
 	}
 	if (flood_start(&a->flood, (uint64_t)at, err))
 		return NULL;
-	a->next_sample_ns = (uint64_t)at + UINT64_C(1000000000);
+	/* A moment after the sink's, so that what the controller sees side by side was sent first. */
+	a->next_sample_ns = (uint64_t)at + UINT64_C(1050000000);
 	return json_object();
 }
 

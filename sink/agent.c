@@ -22,6 +22,7 @@
 #include "sink/unix_path.h"
 
 #define AGENT_TICK_US	  20000
+#define AGENT_SAMPLE_NS	  UINT64_C(1000000000)
 #define AGENT_SILENCE_NS  UINT64_C(2000000000) /* while running: the controller is gone */
 #define AGENT_PATIENCE_NS UINT64_C(10000000000) /* nobody came: whoever started this is gone */
 #define AGENT_OUTPUT_MAX  (4u << 20) /* the controller does not read: it is gone */
@@ -165,6 +166,14 @@ static void agent_accept(struct evconnlistener *listener, evutil_socket_t fd, st
 
 /* --- time and signals ------------------------------------------------------------------------- */
 
+static void agent_sample(struct agent *a, uint64_t now_ns)
+{
+	if ((a->state != AGENT_RUNNING && a->state != AGENT_DRAINING) || now_ns < a->next_sample_ns)
+		return;
+	a->next_sample_ns += AGENT_SAMPLE_NS;
+	agent_send(a, wire_event("sample", agent_stats(a)));
+}
+
 static void agent_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct agent *a = arg;
@@ -172,20 +181,12 @@ static void agent_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	agent_arm_poll(a);
+	agent_sample(a, now_ns);
 	if (!a->controller && now_ns - a->opened_ns > AGENT_PATIENCE_NS)
 		agent_gone(a, "no controller came to the control socket within 10 s");
 	if ((a->state == AGENT_RUNNING || a->state == AGENT_DRAINING) &&
 	    now_ns - a->heard_ns > AGENT_SILENCE_NS)
 		agent_gone(a, "the controller was silent for 2 s: the run is incomplete");
-}
-
-static void agent_sample(evutil_socket_t fd, short what, void *arg)
-{
-	struct agent *a = arg;
-
-	(void)fd, (void)what;
-	if (a->state == AGENT_RUNNING || a->state == AGENT_DRAINING)
-		agent_send(a, wire_event("sample", agent_stats(a)));
 }
 
 static void agent_signal(evutil_socket_t fd, short what, void *arg)
@@ -196,16 +197,14 @@ static void agent_signal(evutil_socket_t fd, short what, void *arg)
 
 static int agent_events(struct agent *a)
 {
-	const struct timeval tick = {.tv_usec = AGENT_TICK_US}, second = {.tv_sec = 1};
+	const struct timeval tick = {.tv_usec = AGENT_TICK_US};
 
 	a->signal_fd = signalfd(-1, a->conf->end, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (a->signal_fd < 0)
 		return -errno;
 	a->tick = event_new(a->base, -1, EV_PERSIST, agent_tick, a);
-	a->sample = event_new(a->base, -1, EV_PERSIST, agent_sample, a);
 	a->signal = event_new(a->base, a->signal_fd, EV_READ, agent_signal, a);
-	if (!a->tick || !a->sample || !a->signal || event_add(a->tick, &tick) ||
-	    event_add(a->sample, &second) || event_add(a->signal, NULL))
+	if (!a->tick || !a->signal || event_add(a->tick, &tick) || event_add(a->signal, NULL))
 		return -ENOMEM;
 	return 0;
 }
@@ -254,8 +253,6 @@ static void agent_close(struct agent *a)
 	}
 	if (a->tick)
 		event_free(a->tick);
-	if (a->sample)
-		event_free(a->sample);
 	if (a->signal)
 		event_free(a->signal);
 	if (a->signal_fd >= 0)

@@ -45,9 +45,10 @@ struct agent {
 	struct evconnlistener *listener;
 	struct bufferevent *controller;
 	struct wire_reader *reader;
-	struct event *tick, *sample, *signal;
+	struct event *tick, *signal;
 	int signal_fd;
 	uint64_t heard_ns, opened_ns;
+	uint64_t next_sample_ns; /* whole seconds after t0 */
 	bool quitting; /* end once the last answer is out */
 	bool end;
 	int ret; /* of agent_run() */
