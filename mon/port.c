@@ -125,6 +125,8 @@ int port_open(struct port *p, struct event_base *base, const char *path, struct 
 
 	if (ret)
 		return ret;
+	p->in_flags = fcntl(p->in, F_GETFL);
+	p->out_flags = fcntl(p->out, F_GETFL);
 	evutil_make_socket_nonblocking(p->in);
 	evutil_make_socket_nonblocking(p->out);
 	p->readable = event_new(base, p->in, EV_READ | EV_PERSIST, port_on_readable, p);
@@ -146,8 +148,12 @@ void port_close(struct port *p)
 			event_free(events[i]);
 	wire_reader_free(&p->reader);
 	free(p->queue);
-	if (p->is_device && p->in >= 0)
+	if (p->is_device && p->in >= 0) {
 		close(p->in);
+	} else if (p->readable) {
+		fcntl(p->out, F_SETFL, p->out_flags);
+		fcntl(p->in, F_SETFL, p->in_flags);
+	}
 }
 
 static int port_queue(struct port *p, const char *line, size_t len)

@@ -19,6 +19,7 @@ struct err;
 
 struct port {
 	int in, out;
+	int in_flags, out_flags; /* of the caller's, put back at the end */
 	bool is_device; /* the host may come and go; else the end of the input is the end */
 	struct wire_reader reader;
 	struct event *readable, *writable, *retry;

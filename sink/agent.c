@@ -23,6 +23,7 @@
 
 #define AGENT_TICK_US	  20000
 #define AGENT_SAMPLE_NS	  UINT64_C(1000000000)
+#define AGENT_FLUSH_NS	  UINT64_C(1000000000) /* a controller may be slow to read its last answer */
 #define AGENT_SILENCE_NS  UINT64_C(2000000000) /* while running: the controller is gone */
 #define AGENT_PATIENCE_NS UINT64_C(10000000000) /* nobody came: whoever started this is gone */
 #define AGENT_OUTPUT_MAX  (4u << 20) /* the controller does not read: it is gone */
@@ -182,6 +183,8 @@ static void agent_tick(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	agent_arm_poll(a);
 	agent_sample(a, now_ns);
+	if (a->quitting && now_ns - a->quit_ns > AGENT_FLUSH_NS)
+		agent_fail(a, 0, "");
 	if (!a->controller && now_ns - a->opened_ns > AGENT_PATIENCE_NS)
 		agent_gone(a, "no controller came to the control socket within 10 s");
 	if ((a->state == AGENT_RUNNING || a->state == AGENT_DRAINING) &&

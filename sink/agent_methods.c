@@ -312,6 +312,7 @@ static enum agent_reply method_quit(struct agent *a, json_int_t id, json_t *para
 {
 	(void)id, (void)params, (void)err;
 	a->quitting = true;
+	a->quit_ns = sink_now_ns();
 	*result = json_object();
 	return AGENT_RESULT;
 }

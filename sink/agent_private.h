@@ -49,7 +49,8 @@ struct agent {
 	int signal_fd;
 	uint64_t heard_ns, opened_ns;
 	uint64_t next_sample_ns; /* whole seconds after t0 */
-	bool quitting; /* end once the last answer is out */
+	bool quitting; /* end once the last answer is out, or AGENT_FLUSH_NS later */
+	uint64_t quit_ns;
 	bool end;
 	int ret; /* of agent_run() */
 	struct err *err;
