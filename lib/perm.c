@@ -8,6 +8,10 @@
 #define PERM_VECTORS 4u
 #define PERM_BLOCK   (PERM_VECTORS * SIMD_WIDTH)
 
+/* Numbers of so many bits and more have a high part of so many bits. */
+#define PERM_SPLIT_WIDTH 28u
+#define PERM_HIGH_BITS	 8u
+
 static unsigned int perm_width(uint64_t n)
 {
 	return n <= 1 ? 0 : 64u - (unsigned int)__builtin_clzll(n - 1);
@@ -32,23 +36,49 @@ static uint64_t perm_multiplier(uint64_t *seed, unsigned int width)
 void perm_init(struct perm *p, uint64_t n, uint64_t seed)
 {
 	unsigned int width = perm_width(n);
+	unsigned int low = width < PERM_SPLIT_WIDTH ? width : width - PERM_HIGH_BITS;
 
 	p->n = n;
-	p->mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
-	p->shift = width ? (width + 1) / 2 : 1;
+	p->low_bits = low;
+	p->mask = (UINT64_C(1) << low) - 1;
+	p->nr_high = low == width ? 1 : ((n - 1) >> low) + 1;
+	p->turn_shift = low > 16 ? low - 16 : 0;
+	p->shift = low ? (low + 1) / 2 : 1;
 	for (unsigned int r = 0; r < PERM_ROUNDS; r++) {
-		p->mul[r] = perm_multiplier(&seed, width);
+		p->mul[r] = perm_multiplier(&seed, low);
 		p->add[r] = rng_splitmix64(&seed) & p->mask;
 	}
+	for (unsigned int i = 0; i < 2; i++)
+		p->spread[i] = perm_multiplier(&seed, low);
 }
 
-static inline uint64_t perm_scatter(const struct perm *p, uint64_t x)
+/* Before the high part is turned, the rest after it; three leave it a pattern at 20 low bits. */
+#define PERM_FIRST_ROUNDS 4u
+
+static inline uint64_t perm_turn(const struct perm *p, uint64_t low)
 {
-	for (unsigned int r = 0; r < PERM_ROUNDS; r++) {
+	return (low >> p->turn_shift) * p->nr_high >> 16;
+}
+
+static inline uint64_t perm_rounds(const struct perm *p, uint64_t x, unsigned int r,
+				   unsigned int end)
+{
+	for (; r < end; r++) {
 		x = (x * p->mul[r] + p->add[r]) & p->mask;
 		x ^= x >> p->shift;
 	}
 	return x;
+}
+
+static inline uint64_t perm_scatter(const struct perm *p, uint64_t x)
+{
+	uint64_t high = x >> p->low_bits;
+	uint64_t low = perm_rounds(p, (x + high * p->spread[0]) & p->mask, 0, PERM_FIRST_ROUNDS);
+
+	high += perm_turn(p, low);
+	high -= high >= p->nr_high ? p->nr_high : 0;
+	low = perm_rounds(p, (low + high * p->spread[1]) & p->mask, PERM_FIRST_ROUNDS, PERM_ROUNDS);
+	return high << p->low_bits | low;
 }
 
 uint64_t perm_at(const struct perm *p, uint64_t i)
@@ -70,13 +100,25 @@ static uint64_t perm_reciprocal(uint64_t a)
 }
 
 /* A shift by at least half the width undoes itself: the upper half is still there to be xored. */
-static uint64_t perm_gather(const struct perm *p, uint64_t x)
+static uint64_t perm_unrounds(const struct perm *p, uint64_t x, unsigned int r, unsigned int end)
 {
-	for (unsigned int r = PERM_ROUNDS; r-- > 0;) {
+	while (end-- > r) {
 		x ^= x >> p->shift;
-		x = (x - p->add[r]) * perm_reciprocal(p->mul[r]) & p->mask;
+		x = (x - p->add[end]) * perm_reciprocal(p->mul[end]) & p->mask;
 	}
 	return x;
+}
+
+static uint64_t perm_gather(const struct perm *p, uint64_t x)
+{
+	uint64_t high = x >> p->low_bits;
+	uint64_t low = perm_unrounds(p, x & p->mask, PERM_FIRST_ROUNDS, PERM_ROUNDS);
+
+	low = (low - high * p->spread[1]) & p->mask;
+	high += p->nr_high - perm_turn(p, low);
+	high -= high >= p->nr_high ? p->nr_high : 0;
+	low = perm_unrounds(p, low, 0, PERM_FIRST_ROUNDS);
+	return high << p->low_bits | ((low - high * p->spread[0]) & p->mask);
 }
 
 uint64_t perm_inverse(const struct perm *p, uint64_t v)
@@ -98,14 +140,28 @@ static inline __attribute__((always_inline)) bool perm_any(const simd_u32 *outsi
 	return (f[0] | f[1]) != 0;
 }
 
-/* A macro for want of a way to pass vectors by value that has one ABI on every target. */
-#define PERM_SCATTER(p, x)                                                           \
+/* perm_scatter() of vectors: macros for want of a way to pass them by value that has one ABI. */
+#define PERM_ROUNDS_OF(p, x, from, to)                                               \
 	do {                                                                         \
-		for (unsigned int r_ = 0; r_ < PERM_ROUNDS; r_++) {                  \
+		for (unsigned int r_ = (from); r_ < (to); r_++) {                    \
 			(x) = (x) * (uint32_t)(p)->mul[r_] + (uint32_t)(p)->add[r_]; \
 			(x) &= (uint32_t)(p)->mask;                                  \
 			(x) ^= (x) >> (p)->shift;                                    \
 		}                                                                    \
+	} while (0)
+
+#define PERM_SCATTER(p, x)                                                           \
+	do {                                                                         \
+		simd_u32 high_ = (x) >> (p)->low_bits, less_, wrap_;                 \
+		(x) = ((x) + high_ * (uint32_t)(p)->spread[0]) & (uint32_t)(p)->mask; \
+		PERM_ROUNDS_OF(p, x, 0, PERM_FIRST_ROUNDS);                          \
+		high_ += ((x) >> (p)->turn_shift) * (uint32_t)(p)->nr_high >> 16;    \
+		less_ = high_ - (uint32_t)(p)->nr_high;                              \
+		wrap_ = (simd_u32)(less_ < high_);                                   \
+		high_ = (less_ & wrap_) | (high_ & ~wrap_);                          \
+		(x) = ((x) + high_ * (uint32_t)(p)->spread[1]) & (uint32_t)(p)->mask; \
+		PERM_ROUNDS_OF(p, x, PERM_FIRST_ROUNDS, PERM_ROUNDS);                \
+		(x) |= high_ << (p)->low_bits;                                       \
 	} while (0)
 
 /*
@@ -140,7 +196,7 @@ static inline __attribute__((always_inline)) void perm_block(const struct perm *
 		PERM_SCATTER(p, x[v]);
 		outside |= (simd_u32)(x[v] > max);
 	}
-	if (max != (uint32_t)p->mask && perm_any(&outside))
+	if (perm_any(&outside))
 		perm_walk(p, x, max);
 	memcpy(out, x, sizeof(x));
 }

@@ -3,25 +3,31 @@
  * A seeded bijection of [0, n): every index exactly once, in an order that looks random, without
  * state. It scatters; it is no cipher.
  *
- * Rounds of odd multiplication and xor-shift are bijections of the next power of two 2^k >= n;
- * values that fall outside [0, n) are mapped again until they fall inside (cycle walking, less than
- * two evaluations on average). The same n and seed give the same order on every machine and in
- * every release: sink and generator each compute it.
+ * A number is a low part of j bits and a high part in [0, m), m * 2^j being the least such product
+ * that is at least n: m = 1 up to 2^27, above it 128 < m <= 256, so that at most 1 in 129 is too
+ * much. Rounds of odd multiplication and xor-shift are bijections of the low part; between them the
+ * high part is added to the low one, and turned by the low one modulo m. Numbers outside [0, n) are
+ * mapped again until they fall inside (cycle walking). The same n and seed give the same order on
+ * every machine and in every release: sink and generator each compute it.
  */
 #ifndef LIB_PERM_H
 #define LIB_PERM_H
 
 #include <stdint.h>
 
-/* Three are enough from 2^32 on; at 2^16 four still leave some seeds a pattern, five none. */
-#define PERM_ROUNDS 5u
+/* At 2^16 four leave some seeds a pattern, five none; the sixth is for numbers with two parts. */
+#define PERM_ROUNDS 6u
 
 struct perm {
 	uint64_t n;
-	uint64_t mask; /* 2^k - 1 */
+	uint64_t mask;		   /* of the low part */
+	uint64_t nr_high;	   /* m */
 	uint64_t mul[PERM_ROUNDS]; /* odd */
 	uint64_t add[PERM_ROUNDS];
-	unsigned int shift; /* at least half of k */
+	uint64_t spread[2];	   /* odd: what one step of the high part adds to the low one */
+	unsigned int low_bits;	   /* j */
+	unsigned int turn_shift;   /* leaves the upper 16 bits of the low part */
+	unsigned int shift;	   /* at least half of j */
 };
 
 /* @n: 1 to 2^64 - 1. */
