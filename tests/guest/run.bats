@@ -95,7 +95,7 @@ dead()
 }
 
 @test "more packets than a neighbour's queue holds are neigh-unresolved, and the require line fails" {
-	dead debian-6.1 neigh-unresolved --set duration_s=4 \
+	dead debian-6.1 neigh-unresolved --set duration_s=4 --set drain_s=6 \
 		--set 'streams.0.destinations=[198.19.32.0/28]' --set streams.0.rate_pps=8k \
 		--set streams.0.new_destinations_per_s=8k
 	[ "$status" -eq 1 ]

@@ -118,6 +118,7 @@ static void test_no_drift(void **state)
 		walk_next(&walk, &batch, BATCH_MAX);
 		assert_int_equal(batch.due_ns[BATCH_MAX - 1], T0 + sched_due_ns(&s, seq + BATCH_MAX - 1));
 	}
+	addrset_free(&one);
 }
 
 static uint32_t big(const uint8_t *at, int bytes)
