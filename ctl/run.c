@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
 #include "ctl/ctl.h"
@@ -25,6 +26,26 @@
 static void run_state(struct run *run, const char *state)
 {
 	run_log(run, "state", json_pack("{s:s}", "state", state));
+}
+
+/* The machine that figures depend on: CPU, how many, memory, and QEMU's version. */
+static void run_manifest_host(json_t *doc)
+{
+	char line[256], model[256] = "unknown", qemu[256] = "";
+	char *argv[] = {(char *)"qemu-system-x86_64", (char *)"--version", NULL};
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	struct err err;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "model name : %255[^\n]", model) == 1)
+			break;
+	if (f)
+		fclose(f);
+	ctl_capture(argv, qemu, sizeof(qemu), &err);
+	jpath_set(doc, "host.cpu", json_string(model));
+	jpath_set_int(doc, "host.cpus", get_nprocs());
+	jpath_set_int(doc, "host.available_mb", (json_int_t)ctl_available_mb());
+	jpath_set(doc, "host.qemu", json_string(qemu));
 }
 
 static int run_manifest(struct run *run, struct err *err)
@@ -46,8 +67,11 @@ static int run_manifest(struct run *run, struct err *err)
 			run->vm.kvm ? "kvm" : "tcg", "qemu", qemu);
 	if (!doc)
 		return err_set(err, -ENOMEM, "no manifest: out of memory");
+	run_manifest_host(doc);
 	if (run->hello_mon)
 		jpath_set(doc, "dut.hello", json_incref(run->hello_mon));
+	if (run->settings)
+		jpath_set(doc, "dut.settings", json_incref(run->settings));
 	return results_put(&run->results, "manifest.json", doc, err);
 }
 
@@ -324,6 +348,7 @@ static int run_execute(struct run *run)
 static void run_free(struct run *run)
 {
 	json_decref(run->hello_mon);
+	json_decref(run->settings);
 	json_decref(run->last_gen);
 	json_decref(run->last_sink);
 	json_decref(run->last_mon);

@@ -41,6 +41,7 @@ struct run {
 	struct rundir rundir;
 	struct results results;
 	json_t *hello_mon;
+	json_t *settings; /* sysctls of the DUT, as configured */
 	json_t *last_gen, *last_sink, *last_mon; /* newest samples */
 	struct event *tick;
 	uint64_t t0_ns;	      /* of the schedule */

@@ -131,7 +131,7 @@ static int run_guest(struct run *run, struct err *err)
 static int run_configure_guest(struct run *run, struct err *err)
 {
 	const struct scenario *s = &run->scenario;
-	json_t *sysctls = json_array(), *params;
+	json_t *sysctls = json_array(), *params, *configured;
 
 	for (uint32_t i = 0; i < s->nr_sysctls; i++)
 		json_array_append_new(sysctls, json_pack("[ss]", s->sysctls[i].key,
@@ -142,7 +142,12 @@ static int run_configure_guest(struct run *run, struct err *err)
 	json_object_set_new(params, "neigh_events", json_boolean(s->neigh_events));
 	if (run->opt.hide_cause)
 		json_object_set_new(params, "hide_cause", json_string(run->opt.hide_cause));
-	return run_call(run, &run->mon, "configure", params, MON_CALL_MS, err);
+	configured = role_call(&run->mon, "configure", params, MON_CALL_MS, &run->code, err);
+	if (!configured)
+		return -EIO;
+	run->settings = json_incref(json_object_get(configured, "settings"));
+	json_decref(configured);
+	return 0;
 }
 
 /* Let gen and sink open their ports: QEMU, which connects to them, wants to find the sockets. */

@@ -9,6 +9,7 @@
 
 #include "lib/err.h"
 #include "mon/agent.h"
+#include "mon/settings.h"
 #include "mon/sysctl.h"
 
 static int configure_mac(uint8_t mac[6], const char *text, struct err *err)
@@ -182,7 +183,7 @@ static json_t *configure_result(const struct agent *a)
 		json_array_append_new(
 			list, json_pack("{s:s,s:s,s:i}", "name", a->sampler.if_label[i], "ifname",
 					a->links[i].name, "ifindex", a->links[i].index));
-	return json_pack("{s:o}", "interfaces", list);
+	return json_pack("{s:o, s:o}", "interfaces", list, "settings", settings_read());
 }
 
 int agent_configure(struct agent *a, const json_t *params, json_t **result, struct err *err)
