@@ -54,11 +54,8 @@ static void ctl_lines(FILE *f, char *first, char *last, size_t size)
 		line[strcspn(line, "\n")] = '\0';
 		if (first && !n++)
 			snprintf(first, size, "%s", line);
-		if (last && line[0]) {
+		if (last && line[0])
 			snprintf(last, size, "%s", line);
-			if (!first) /* told as it happens: fetching a kernel takes a while */
-				continue;
-		}
 	}
 	fclose(f);
 }

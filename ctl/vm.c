@@ -20,7 +20,8 @@ static int vm_script(const char *name, const char *a, const char *b, char *out, 
 	return ret ? ret : ctl_capture(argv, out, size, err);
 }
 
-static int vm_release(struct vm *vm, struct err *err)
+/* Only a name for people: a kernel without one is "unknown". */
+static void vm_release(struct vm *vm)
 {
 	char path[PATH_MAX + 16];
 	FILE *f;
@@ -32,8 +33,6 @@ static int vm_release(struct vm *vm, struct err *err)
 	if (f)
 		fclose(f);
 	vm->release[strcspn(vm->release, "\n")] = '\0';
-	(void)err;
-	return 0;
 }
 
 /* QEMU would start all the same, and the kernel's OOM killer choose whom to end later. */
@@ -56,10 +55,10 @@ int vm_prepare(struct vm *vm, const struct scenario *s, struct err *err)
 	ret = vm_check_memory(s, err);
 	if (!ret)
 		ret = vm_script("guest-kernel", s->kernel, NULL, vm->kernel_dir, PATH_MAX, err);
-	if (!ret)
-		ret = vm_release(vm, err);
-	if (!ret)
-		ret = ctl_find("dststorm-mon", mon, err);
+	if (ret)
+		return ret;
+	vm_release(vm);
+	ret = ctl_find("dststorm-mon", mon, err);
 	if (!ret)
 		ret = vm_script("guest-image", vm->kernel_dir, mon, vm->image, PATH_MAX, err);
 	if (!ret)
