@@ -360,7 +360,6 @@ static void run_free(struct run *run)
 	vm_free(&run->vm);
 	loop_free(&run->loop);
 	scenario_free(&run->scenario);
-	addrset_free(&run->allow);
 	free(run->text);
 }
 
@@ -387,20 +386,17 @@ static char *run_read(const char *path, struct err *err)
 
 static int run_load(struct run *run, struct err *err)
 {
-	int ret = 0;
+	struct scenario_source from = {.path = run->opt.scenario,
+				       .overrides = run->opt.sets,
+				       .nr_overrides = run->opt.nr_sets,
+				       .allow = run->opt.allow,
+				       .nr_allow = run->opt.nr_allow};
 
-	addrset_init(&run->allow);
-	for (unsigned int i = 0; i < run->opt.nr_allow && !ret; i++)
-		ret = addrset_add(&run->allow, run->opt.allow[i], err);
-	if (!ret && run->opt.nr_allow)
-		ret = addrset_seal(&run->allow, err);
-	if (ret)
-		return err_wrap(err, ret, "--allow");
 	run->text = run_read(run->opt.scenario, err);
 	if (!run->text)
 		return -ENOENT;
-	return scenario_load(&run->scenario, run->opt.scenario, run->text, run->opt.sets,
-			     run->opt.nr_sets, run->opt.nr_allow ? &run->allow : NULL, err);
+	from.text = run->text;
+	return scenario_load(&run->scenario, &from, err);
 }
 
 int run_scenario(struct run *run)

@@ -11,7 +11,6 @@
 #include "ctl/role.h"
 #include "ctl/rundir.h"
 #include "ctl/vm.h"
-#include "lib/addrset.h"
 #include "lib/scenario.h"
 
 #define RUN_MAX_SETS 64
@@ -34,7 +33,6 @@ struct run {
 	struct run_options opt;
 	struct scenario scenario;
 	char *text; /* the scenario, verbatim */
-	struct addrset allow;
 	struct loop loop;
 	struct role gen, sink, mon, qemu;
 	struct vm vm;

@@ -91,8 +91,8 @@ static int run_configure_programs(struct run *run, struct err *err)
 	int ret;
 
 	snprintf(hist, sizeof(hist), "%s/hist", run->results.dir);
-	json_array_append_new(own, run_bare_address(run->scenario.in_address));
-	json_array_append_new(own, run_bare_address(run->scenario.out_address));
+	json_array_append_new(own, run_bare_address(run->scenario.in[0].text));
+	json_array_append_new(own, run_bare_address(run->scenario.out[0].text));
 	json_object_set_new(gen, "dst_mac", json_string(VM_IN_MAC));
 	json_object_set_new(sink, "dut_addresses", own);
 	json_object_set_new(sink, "hist_dir", json_string(hist));
@@ -137,8 +137,8 @@ static int run_configure_guest(struct run *run, struct err *err)
 		json_array_append_new(sysctls, json_pack("[ss]", s->sysctls[i].key,
 							 s->sysctls[i].value));
 	params = json_pack("{s:[{s:s, s:s, s:s}, {s:s, s:s, s:s}], s:o}", "interfaces", "mac",
-			   VM_IN_MAC, "name", "in", "address", s->in_address, "mac", VM_OUT_MAC,
-			   "name", "out", "address", s->out_address, "sysctls", sysctls);
+			   VM_IN_MAC, "name", "in", "address", s->in[0].text, "mac", VM_OUT_MAC,
+			   "name", "out", "address", s->out[0].text, "sysctls", sysctls);
 	json_object_set_new(params, "neigh_events", json_boolean(s->neigh_events));
 	if (run->opt.hide_cause)
 		json_object_set_new(params, "hide_cause", json_string(run->opt.hide_cause));

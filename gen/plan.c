@@ -10,18 +10,6 @@
 #include "lib/err.h"
 #include "lib/probe.h"
 
-static int plan_allow(struct addrset *set, const struct plan_request *r, struct err *err)
-{
-	int ret = 0;
-
-	addrset_init(set);
-	for (unsigned int i = 0; i < r->nr_allow && !ret; i++)
-		ret = addrset_add(set, r->allow[i], err);
-	if (!ret && r->nr_allow)
-		ret = addrset_seal(set, err);
-	return ret ? err_wrap(err, ret, "--allow") : 0;
-}
-
 static void plan_template(struct plan *p, const struct plan_request *r)
 {
 	struct template_fields f = { .src_port = p->stream->src_port,
@@ -33,7 +21,7 @@ static void plan_template(struct plan *p, const struct plan_request *r)
 	if (r->dst_mac_given)
 		memcpy(p->dst_mac, r->dst_mac, 6);
 	else
-		arp_mac_of((uint32_t)p->scenario.in.lo, p->dst_mac);
+		arp_mac_of((uint32_t)p->scenario.in[0].a.lo, p->dst_mac);
 	memcpy(f.src_mac, p->src_mac, 6);
 	memcpy(f.dst_mac, p->dst_mac, 6);
 	template_init(&p->template, &f, 1);
@@ -41,15 +29,14 @@ static void plan_template(struct plan *p, const struct plan_request *r)
 
 int plan_make(struct plan *p, const struct plan_request *r, struct err *err)
 {
-	struct addrset allow;
+	const struct scenario_source from = { .path = r->path, .text = r->text,
+					      .overrides = r->overrides,
+					      .nr_overrides = r->nr_overrides,
+					      .allow = r->allow, .nr_allow = r->nr_allow };
 	int ret;
 
 	memset(p, 0, sizeof(*p));
-	ret = plan_allow(&allow, r, err);
-	if (!ret)
-		ret = scenario_load(&p->scenario, r->path, r->text, r->overrides, r->nr_overrides,
-				    r->nr_allow ? &allow : NULL, err);
-	addrset_free(&allow);
+	ret = scenario_load(&p->scenario, &from, err);
 	if (ret)
 		return ret;
 	p->stream = &p->scenario.streams[0];

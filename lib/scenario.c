@@ -17,6 +17,8 @@
 
 static const char *const kernels[] = { "debian-6.1", "debian-6.12", NULL };
 
+scenario_pcap_fn *scenario_pcap;
+
 static int no_memory(struct err *err)
 {
 	return err_set(err, -ENOMEM, "out of memory while reading the scenario");
@@ -68,25 +70,27 @@ static int check_kernel(const struct conf *dut, const char *kernel, struct err *
 			near ? near : "", near ? "?" : "");
 }
 
-static int check_dut(struct scenario *s, const struct addrset *allow, struct err *err)
+static int check_dut(struct scenario *s, const struct scenario_allow *allow, struct err *err)
 {
 	const struct conf *dut = at(s->conf, "dut");
 	const struct conf *out = at(dut, "out_address");
 	uint64_t mask;
 	int ret = check_kernel(dut, s->kernel, err);
 
+	s->nr_in = s->nr_out = 1;
+	s->in[0].family = s->out[0].family = AF_INET;
 	if (!ret)
-		ret = scenario_addr_host(at(dut, "in_address"), "in_address", s->in_address, allow,
-					 &s->in, &s->in_len, err);
+		ret = scenario_addr_host(at(dut, "in_address"), "in_address", s->in[0].text, allow,
+					 &s->in[0].a, &s->in[0].len, err);
 	if (!ret)
-		ret = scenario_addr_host(out, "out_address", s->out_address, allow, &s->out,
-					 &s->out_len, err);
+		ret = scenario_addr_host(out, "out_address", s->out[0].text, allow, &s->out[0].a,
+					 &s->out[0].len, err);
 	if (ret)
 		return ret;
-	mask = ~UINT64_C(0) << (32 - (s->in_len < s->out_len ? s->in_len : s->out_len));
-	if ((s->in.lo & mask) == (s->out.lo & mask))
+	mask = ~UINT64_C(0) << (32 - (s->in[0].len < s->out[0].len ? s->in[0].len : s->out[0].len));
+	if ((s->in[0].a.lo & mask) == (s->out[0].a.lo & mask))
 		return conf_err(out, err, -EINVAL, "out_address %s and in_address %s share a prefix; "
-				"nothing would be forwarded between them", s->out_address, s->in_address);
+				"nothing would be forwarded between them", s->out[0].text, s->in[0].text);
 	return 0;
 }
 
@@ -177,7 +181,7 @@ static int check_count(const struct conf *map, struct scenario_stream *st, doubl
 }
 
 static int check_stream_sets(const struct scenario *s, const struct conf *map,
-			     struct scenario_stream *st, const struct addrset *allow,
+			     struct scenario_stream *st, const struct scenario_allow *allow,
 			     struct err *err)
 {
 	int ret = scenario_addr_check(map, "destinations", &st->destinations, allow, err);
@@ -185,14 +189,14 @@ static int check_stream_sets(const struct scenario *s, const struct conf *map,
 	if (!ret)
 		ret = scenario_addr_check(map, "sources", &st->sources, allow, err);
 	if (!ret)
-		ret = scenario_addr_not_dut(map, "sources", &st->sources, s->in, "in_address", err);
+		ret = scenario_addr_not_dut(map, "sources", &st->sources, s->in[0].a, "in_address", err);
 	if (!ret)
-		ret = scenario_addr_not_dut(map, "sources", &st->sources, s->out, "out_address", err);
+		ret = scenario_addr_not_dut(map, "sources", &st->sources, s->out[0].a, "out_address", err);
 	return ret;
 }
 
 static int check_stream(const struct scenario *s, const struct conf *map,
-			struct scenario_stream *st, const struct addrset *allow, struct err *err)
+			struct scenario_stream *st, const struct scenario_allow *allow, struct err *err)
 {
 	int ret = check_name(map, st->name, err);
 
@@ -206,7 +210,7 @@ static int check_stream(const struct scenario *s, const struct conf *map,
 	return ret ? ret : check_stream_sets(s, map, st, allow, err);
 }
 
-static int check_all(struct scenario *s, const struct addrset *allow, struct err *err)
+static int check_all(struct scenario *s, const struct scenario_allow *allow, struct err *err)
 {
 	const struct conf *streams = conf_get(s->conf, "streams");
 	int ret = check_name(s->conf, s->name, err);
@@ -236,24 +240,42 @@ static int set_defaults(struct scenario *s)
 	s->cpus = 1;
 	s->kernel = strdup(kernels[0]);
 	s->cmdline = strdup("");
-	s->in_address = strdup("198.18.0.1/16");
-	s->out_address = strdup("198.19.0.1/16");
-	return s->kernel && s->cmdline && s->in_address && s->out_address ? 0 : -ENOMEM;
+	s->in[0].text = strdup("198.18.0.1/16");
+	s->out[0].text = strdup("198.19.0.1/16");
+	return s->kernel && s->cmdline && s->in[0].text && s->out[0].text ? 0 : -ENOMEM;
 }
 
-static int load(struct scenario *s, const char *path, const char *text,
-		const char *const *overrides, unsigned int nr, const struct addrset *allow,
-		struct err *err)
+/* One sealed set for each family that @from allows. */
+static int read_allowed(struct scenario_allow *allow, const struct scenario_source *from,
+			struct err *err)
+{
+	int ret = 0;
+
+	addrset_init(&allow->ipv4);
+	addrset_init(&allow->ipv6);
+	for (unsigned int i = 0; i < from->nr_allow && !ret; i++)
+		ret = addrset_add(strchr(from->allow[i], ':') ? &allow->ipv6 : &allow->ipv4,
+				  from->allow[i], err);
+	if (!ret && allow->ipv4.nr_ranges)
+		ret = addrset_seal(&allow->ipv4, err);
+	if (!ret && allow->ipv6.nr_ranges)
+		ret = addrset_seal(&allow->ipv6, err);
+	return ret ? err_wrap(err, ret, "--allow") : 0;
+}
+
+static int load(struct scenario *s, const struct scenario_source *from,
+		const struct scenario_allow *allow, struct err *err)
 {
 	int ret = 0;
 
 	if (set_defaults(s))
 		return no_memory(err);
-	s->conf = text ? conf_parse(text, strlen(text), path, err) : conf_load(path, err);
+	s->conf = from->text ? conf_parse(from->text, strlen(from->text), from->path, err) :
+			       conf_load(from->path, err);
 	if (!s->conf)
 		return -EINVAL;
-	for (unsigned int i = 0; i < nr && !ret; i++)
-		ret = conf_set(s->conf, overrides[i], err);
+	for (unsigned int i = 0; i < from->nr_overrides && !ret; i++)
+		ret = conf_set(s->conf, from->overrides[i], err);
 	if (!ret)
 		ret = scenario_bind(s, err);
 	if (!ret && !s->burst)
@@ -261,16 +283,19 @@ static int load(struct scenario *s, const char *path, const char *text,
 	return ret ? ret : check_all(s, allow, err);
 }
 
-int scenario_load(struct scenario *s, const char *path, const char *text,
-		  const char *const *overrides, unsigned int nr, const struct addrset *allow,
-		  struct err *err)
+int scenario_load(struct scenario *s, const struct scenario_source *from, struct err *err)
 {
+	struct scenario_allow allow;
 	int ret;
 
 	memset(s, 0, sizeof(*s));
-	ret = load(s, path, text, overrides, nr, allow, err);
+	ret = read_allowed(&allow, from, err);
+	if (!ret)
+		ret = load(s, from, &allow, err);
 	if (ret)
 		scenario_free(s);
+	addrset_free(&allow.ipv4);
+	addrset_free(&allow.ipv6);
 	return ret;
 }
 
@@ -289,6 +314,7 @@ void scenario_free(struct scenario *s)
 		free(s->streams[i].name);
 		addrset_free(&s->streams[i].destinations);
 		addrset_free(&s->streams[i].sources);
+		free(s->streams[i].replay);
 	}
 	free(s->streams);
 	free_pairs(s->sysctls, s->nr_sysctls);
@@ -296,10 +322,20 @@ void scenario_free(struct scenario *s)
 	free(s->name);
 	free(s->kernel);
 	free(s->cmdline);
-	free(s->in_address);
-	free(s->out_address);
+	for (unsigned int i = 0; i < SCENARIO_HOSTS_MAX; i++) {
+		free(s->in[i].text);
+		free(s->out[i].text);
+	}
 	conf_free(s->conf);
 	memset(s, 0, sizeof(*s));
+}
+
+const struct scenario_host *scenario_in(const struct scenario *s, int family)
+{
+	for (uint32_t i = 0; i < s->nr_in; i++)
+		if (s->in[i].family == family)
+			return &s->in[i];
+	return NULL;
 }
 
 /* --- schedule ---------------------------------------------------------------------------------- */

@@ -103,8 +103,6 @@ static bool allowed_to(const struct addrset *allow, uint64_t a, uint64_t *last)
 		*last = lab.last;
 		return true;
 	}
-	if (!allow || allow->family != AF_INET)
-		return false;
 	for (size_t i = 0; i < allow->nr_ranges; i++) {
 		if (a < allow->ranges[i].first.lo || a > allow->ranges[i].last.lo)
 			continue;
@@ -127,14 +125,14 @@ static bool outside(const struct addrset *allow, uint64_t first, uint64_t last, 
 
 /* The rules for one run of addresses that @list, or a text in it, named. */
 static int check_span(const struct conf *list, const char *key, struct addr first,
-		      struct addr last, const struct addrset *allow, struct err *err)
+		      struct addr last, const struct scenario_allow *allow, struct err *err)
 {
 	struct addr a = { 0 };
 	const struct span *bad = never_in(first.lo, last.lo, &a.lo);
 	const struct conf *at;
 	char buf[INET6_ADDRSTRLEN];
 
-	if (!bad && !outside(allow, first.lo, last.lo, &a.lo))
+	if (!bad && !outside(&allow->ipv4, first.lo, last.lo, &a.lo))
 		return 0;
 	addr_text(AF_INET, a, buf);
 	at = origin(list, a);
@@ -146,7 +144,7 @@ static int check_span(const struct conf *list, const char *key, struct addr firs
 }
 
 int scenario_addr_check(const struct conf *map, const char *key, struct addrset *set,
-			const struct addrset *allow, struct err *err)
+			const struct scenario_allow *allow, struct err *err)
 {
 	const struct conf *list = conf_get(map, key);
 	struct err why = { "" };
@@ -199,7 +197,7 @@ static bool parse_host(const char *text, uint32_t *ip, uint8_t *len)
 }
 
 int scenario_addr_host(const struct conf *at, const char *key, const char *text,
-		       const struct addrset *allow, struct addr *a, uint8_t *len, struct err *err)
+		       const struct scenario_allow *allow, struct addr *a, uint8_t *len, struct err *err)
 {
 	uint32_t ip, hosts;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "lib/conf.h"
 #include "lib/err.h"
@@ -55,8 +56,8 @@ static const struct field dut_fields[] = {
 	INT("cpus", U32, struct scenario, cpus, 1, 64),
 	STR("cmdline", struct scenario, cmdline),
 	FLAG("neigh_events", struct scenario, neigh_events),
-	STR("in_address", struct scenario, in_address),
-	STR("out_address", struct scenario, out_address),
+	STR("in_address", struct scenario, in[0].text),
+	STR("out_address", struct scenario, out[0].text),
 	{ 0 },
 };
 
@@ -344,9 +345,16 @@ static int bind_streams(struct scenario *s, struct err *err)
 	s->nr_streams = 1;
 	st->ttl = 2;
 	st->src_port = st->dst_port = 9;
+	st->shape.family = AF_INET;
+	st->sizes[0] = (struct scenario_size){ (uint16_t)frame_len_min(&st->shape), 1 };
+	st->nr_sizes = 1;
+	st->group = st->ramp_steps = 1;
 	addrset_init(&st->destinations);
 	addrset_init(&st->sources);
-	return bind_stream(st, list->child, err);
+	ret = bind_stream(st, list->child, err);
+	st->src_port_last = st->src_port;
+	st->dst_port_last = st->dst_port;
+	return ret;
 }
 
 int scenario_bind(struct scenario *s, struct err *err)

@@ -10,6 +10,11 @@
 #define SCENARIO_COUNT_MAX (PROBE_SEQ_MAX + 1)
 #define SCENARIO_BURST_MAX 1024u
 
+/* What may be named beside the lab ranges; each sealed, or without a range. */
+struct scenario_allow {
+	struct addrset ipv4, ipv6;
+};
+
 /* Fill @s, which holds the defaults, from s->conf: types and ranges, no unknown key. Sets are read,
  * not sealed. Numbers that are mandatory and absent stay 0, texts NULL. */
 int scenario_bind(struct scenario *s, struct err *err);
@@ -23,10 +28,10 @@ int scenario_addr_read(const struct conf *map, const char *key, struct addrset *
 
 /*
  * Seal the set that member @key of @map named, and refuse what is empty, what must never be sent
- * to, and what is neither in the lab ranges nor in @allow (may be NULL).
+ * to, and what is neither in the lab ranges nor in @allow.
  */
 int scenario_addr_check(const struct conf *map, const char *key, struct addrset *set,
-			const struct addrset *allow, struct err *err);
+			const struct scenario_allow *allow, struct err *err);
 
 /* -EINVAL if @a, of dut.@dut_key, is in @set, which member @key of @map named. */
 int scenario_addr_not_dut(const struct conf *map, const char *key, const struct addrset *set,
@@ -34,6 +39,6 @@ int scenario_addr_not_dut(const struct conf *map, const char *key, const struct 
 
 /* "A.B.C.D/LEN" of a host, under the same rules. @at: where errors point. */
 int scenario_addr_host(const struct conf *at, const char *key, const char *text,
-		       const struct addrset *allow, struct addr *a, uint8_t *len, struct err *err);
+		       const struct scenario_allow *allow, struct addr *a, uint8_t *len, struct err *err);
 
 #endif

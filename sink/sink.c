@@ -22,20 +22,14 @@ uint64_t sink_now_ns(void)
 
 static int sink_load(struct sink *s, const struct sink_conf *conf, struct err *err)
 {
-	struct addrset allow;
-	int ret = 0;
+	const struct scenario_source from = {.path = conf->path,
+					     .text = conf->text,
+					     .overrides = conf->sets,
+					     .nr_overrides = conf->nr_sets,
+					     .allow = conf->allow,
+					     .nr_allow = conf->nr_allow};
+	int ret = scenario_load(&s->scenario, &from, err);
 
-	addrset_init(&allow);
-	for (unsigned int i = 0; i < conf->nr_allow && !ret; i++)
-		ret = addrset_add(&allow, conf->allow[i], err);
-	if (!ret && conf->nr_allow)
-		ret = addrset_seal(&allow, err);
-	if (ret)
-		err_wrap(err, ret, "--allow");
-	else
-		ret = scenario_load(&s->scenario, conf->path, conf->text, conf->sets, conf->nr_sets,
-				    conf->nr_allow ? &allow : NULL, err);
-	addrset_free(&allow);
 	s->has_scenario = !ret;
 	return ret;
 }
@@ -100,7 +94,7 @@ static int sink_dut_address(const char *text, uint32_t *out, struct err *err)
 static int sink_dut_addresses(const struct sink *s, const struct sink_conf *conf, uint32_t *out,
 			      uint32_t *nr, struct err *err)
 {
-	const char *own[] = {s->scenario.in_address, s->scenario.out_address};
+	const char *own[] = {s->scenario.in[0].text, s->scenario.out[0].text};
 	int ret = 0;
 
 	*nr = 0;

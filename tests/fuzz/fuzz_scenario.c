@@ -24,6 +24,8 @@
 			__builtin_trap();                                                          \
 	} while (0)
 
+static const char *const allow = "10.0.0.0/24";
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool in(uint64_t a, uint64_t first, uint64_t last)
@@ -59,7 +61,7 @@ static void check_stream(const struct scenario *s, const struct scenario_stream 
 {
 	check_set(&st->destinations);
 	check_set(&st->sources);
-	CHECK(addrset_index(&st->sources, s->in) < 0 && addrset_index(&st->sources, s->out) < 0);
+	CHECK(addrset_index(&st->sources, s->in[0].a) < 0 && addrset_index(&st->sources, s->out[0].a) < 0);
 	CHECK(is_safe_name(st->name) && st->ttl && st->src_port && st->dst_port);
 	CHECK(st->rate_pps <= 1000000000 && st->repeat >= 1);
 	CHECK(st->repeat * st->new_destinations_per_s == st->rate_pps);
@@ -104,7 +106,7 @@ static void check_accepted(const struct scenario *s)
 	CHECK(s->duration_s > 0 && s->drain_s >= 0);
 	CHECK(s->lanes >= 1 && s->lanes <= 64 && s->burst >= 2 * s->lanes && s->burst <= 1024);
 	CHECK(s->answer_ratio >= 0 && s->answer_ratio <= 1 && s->answer_probe >= 1);
-	CHECK(s->in.lo != s->out.lo && in(s->in_len, 1, 30) && in(s->out_len, 1, 30));
+	CHECK(s->in[0].a.lo != s->out[0].a.lo && in(s->in[0].len, 1, 30) && in(s->out[0].len, 1, 30));
 	for (uint32_t i = 0; i < s->nr_sysctls; i++)
 		CHECK(*s->sysctls[i].value && *s->sysctls[i].key != '/' &&
 		      !strstr(s->sysctls[i].key, ".."));
@@ -116,14 +118,15 @@ static void check_accepted(const struct scenario *s)
 }
 
 /* The same again from what the tree, overrides and all, looks like as text. */
-static void check_emitted(const struct scenario *s, const struct addrset *allow)
+static void check_emitted(const struct scenario *s)
 {
 	char *text = conf_emit(s->conf), *again;
 	struct err err = { "" };
 	struct scenario t;
 
 	CHECK(text);
-	CHECK(!scenario_load(&t, "emitted", text, NULL, 0, allow, &err));
+	CHECK(!scenario_load(&t, &(struct scenario_source){ .path = "emitted", .text = text,
+							     .allow = &allow, .nr_allow = 1 }, &err));
 	CHECK(!strcmp(s->name, t.name) && s->seed == t.seed && s->nr_sysctls == t.nr_sysctls);
 	CHECK(s->streams[0].count == t.streams[0].count);
 	CHECK(addrset_count(&s->streams[0].destinations) ==
@@ -154,22 +157,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = strndup((const char *)data, size);
 	const char *sets[MAX_SETS];
 	struct err err = { "" };
-	struct addrset allow;
+	struct scenario_source from = { .path = "f", .text = text, .overrides = sets, .allow = &allow,
+					.nr_allow = 1 };
 	struct scenario s;
-	unsigned int nr;
 
 	CHECK(text);
-	nr = split(text, sets);
-	addrset_init(&allow);
-	CHECK(!addrset_add(&allow, "10.0.0.0/24", NULL) && !addrset_seal(&allow, NULL));
-	if (scenario_load(&s, "f", text, sets, nr, &allow, &err)) {
+	from.nr_overrides = split(text, sets);
+	if (scenario_load(&s, &from, &err)) {
 		CHECK(*err.text && !strchr(err.text, '\n') && !s.conf);
 	} else {
 		check_accepted(&s);
-		check_emitted(&s, &allow);
+		check_emitted(&s);
 		scenario_free(&s);
 	}
-	addrset_free(&allow);
 	free(text);
 	return 0;
 }

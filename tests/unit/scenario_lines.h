@@ -50,13 +50,25 @@ static inline void compose(char *out, size_t size, unsigned int nr, const char *
 	assert_true(at < size);
 }
 
+/* @set: one override, or NULL; @allow: a prefix, or NULL. */
 static inline int load(struct scenario *s, unsigned int nr, const char *with, const char *set,
-		const struct addrset *allow, struct err *err)
+		       const char *allow, struct err *err)
 {
 	char text[4096];
+	const struct scenario_source from = { .path = "s.yaml", .text = text, .overrides = &set,
+					      .nr_overrides = set != NULL, .allow = &allow,
+					      .nr_allow = allow != NULL };
 
 	compose(text, sizeof(text), nr, with);
-	return scenario_load(s, "s.yaml", text, &set, set != NULL, allow, err);
+	return scenario_load(s, &from, err);
+}
+
+/* The same of any text or file with overrides. */
+static inline int load_sets(struct scenario *s, const char *path, const char *text,
+			    const char *const *sets, unsigned int nr, struct err *err)
+{
+	return scenario_load(s, &(struct scenario_source){ .path = path, .text = text, .overrides = sets,
+							   .nr_overrides = nr }, err);
 }
 
 #endif

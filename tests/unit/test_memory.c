@@ -110,11 +110,13 @@ static int load_scenario(struct err *err)
 	static const char *const sets[] = {
 		"seed=7", "dut.sysctl.net.core.x=1", "streams.0.destinations.1=198.19.2.0-198.19.2.9",
 	};
+	const struct scenario_source from = { .path = "s.yaml", .text = text, .overrides = sets,
+					      .nr_overrides = 3 };
 	struct scenario s;
 	int ret;
 
 	compose(text, sizeof(text), 0, NULL);
-	ret = scenario_load(&s, "s.yaml", text, sets, 3, NULL, err);
+	ret = scenario_load(&s, &from, err);
 	if (!ret)
 		scenario_free(&s);
 	return ret;

@@ -32,9 +32,9 @@ static void every_key_is_bound(void **state)
 	assert_string_equal(s.kernel, "debian-6.12");
 	assert_string_equal(s.cmdline, "");
 	assert_true(s.memory_mb == 512 && s.cpus == 1 && s.lanes == 2 && s.burst == 32);
-	assert_string_equal(s.in_address, "198.18.0.1/16");
-	assert_true(s.in.lo == 0xc6120001 && s.in_len == 16 && s.out.lo == 0xc6130001 &&
-		    s.out_len == 16);
+	assert_string_equal(s.in[0].text, "198.18.0.1/16");
+	assert_true(s.in[0].a.lo == 0xc6120001 && s.in[0].len == 16 && s.out[0].a.lo == 0xc6130001 &&
+		    s.out[0].len == 16);
 	assert_int_equal(s.nr_sysctls, 1);
 	assert_string_equal(s.sysctls[0].key, "net.ipv4.ip_forward");
 	assert_string_equal(s.sysctls[0].value, "1");
@@ -65,12 +65,12 @@ static void what_is_absent_has_a_default(void **state)
 	struct scenario s;
 
 	(void)state;
-	if (scenario_load(&s, "s.yaml", text, NULL, 0, NULL, &err))
+	if (load_sets(&s, "s.yaml", text, NULL, 0, &err))
 		fail_msg("%s", err.text);
 	assert_true(s.seed == 1 && s.drain_s == 0 && s.lanes == 1 && s.burst == 64);
 	assert_true(s.memory_mb == 1024 && s.cpus == 1 && !s.nr_sysctls && !s.nr_requires);
 	assert_string_equal(s.kernel, "debian-6.1");
-	assert_true(s.in.lo == 0xc6120001 && s.out.lo == 0xc6130001);
+	assert_true(s.in[0].a.lo == 0xc6120001 && s.out[0].a.lo == 0xc6130001);
 	assert_true(s.answer_ratio == 1 && s.delay_ms == 0 && s.answer_probe == 1);
 	assert_true(s.streams[0].ttl == 2 && s.streams[0].src_port == 9 &&
 		    s.streams[0].dst_port == 9);
@@ -98,7 +98,7 @@ static void the_scenarios_of_this_tree_load(void **state)
 	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
 		uint64_t n = configs[i].destinations;
 
-		if (scenario_load(&s, configs[i].path, NULL, NULL, 0, NULL, &err))
+		if (load_sets(&s, configs[i].path, NULL, NULL, 0, &err))
 			fail_msg("%s", err.text);
 		assert_true(!n || addrset_count(&s.streams[0].destinations) == n);
 		assert_true(s.streams[0].count == s.streams[0].rate_pps * (uint64_t)s.duration_s);
@@ -107,7 +107,7 @@ static void the_scenarios_of_this_tree_load(void **state)
 	}
 	/* The override that the first one's head shows works on it. */
 	for (int i = 0; i < 2; i++) {
-		if (scenario_load(&s, configs[0].path, NULL, &sets[i], 1, NULL, &err))
+		if (load_sets(&s, configs[0].path, NULL, &sets[i], 1, &err))
 			fail_msg("%s", err.text);
 		assert_true(s.streams[0].count ==
 			    (i ? 5000 * (uint64_t)s.duration_s : PROBE_SEQ_MAX + 1));
@@ -206,7 +206,7 @@ static void counts_are_exact(void **state)
 		snprintf(rate, sizeof(rate), "streams.0.rate_pps=%s", cases[i].rate);
 		snprintf(line, sizeof(line), "duration_s: %s", cases[i].duration);
 		compose(text, sizeof(text), 3, line);
-		ret = scenario_load(&s, "s.yaml", text, sets, 2, NULL, &err);
+		ret = load_sets(&s, "s.yaml", text, sets, 2, &err);
 		assert_int_equal(ret, cases[i].count ? 0 : -EINVAL);
 		if (ret)
 			continue;
@@ -217,35 +217,37 @@ static void counts_are_exact(void **state)
 
 static void allowed_prefixes_open_the_lab(void **state)
 {
+	static const char *const allow[] = { "198.20.0.0/16", "10.0.0.0/24" };
+	struct scenario_source from = { .path = "s.yaml", .allow = allow, .nr_allow = 2 };
+	const char *sets[] = { "streams.0.sources=10.0.0.7" };
 	struct err err = { "" };
-	struct addrset allow;
 	struct scenario s;
+	char text[4096];
 
 	(void)state;
-	addrset_init(&allow);
-	assert_int_equal(addrset_add(&allow, "198.20.0.0/16", NULL), 0);
-	assert_int_equal(addrset_add(&allow, "10.0.0.0/24", NULL), 0);
-	assert_int_equal(addrset_seal(&allow, NULL), 0);
 	/* Across the end of the lab into what was allowed beside it. */
-	assert_int_equal(load(&s, 17, "    destinations: [198.18.0.0-198.20.255.255, 10.0.0.0/24]",
-			      "streams.0.sources=10.0.0.7", &allow, &err), 0);
+	compose(text, sizeof(text), 17, "    destinations: [198.18.0.0-198.20.255.255, 10.0.0.0/24]");
+	from.text = text;
+	from.overrides = sets;
+	from.nr_overrides = 1;
+	if (scenario_load(&s, &from, &err))
+		fail_msg("%s", err.text);
 	assert_int_equal(addrset_count(&s.streams[0].destinations), 3 * 65536 + 256 - 1);
 	scenario_free(&s);
-	assert_int_equal(load(&s, 17, "    destinations: [198.18.0.0-198.21.0.0]", NULL, &allow, &err),
-			 -EINVAL);
+	compose(text, sizeof(text), 17, "    destinations: [198.18.0.0-198.21.0.0]");
+	assert_int_equal(scenario_load(&s, &from, &err), -EINVAL);
 	assert_string_equal(err.text, "s.yaml:17: destinations: 198.21.0.0 is outside the lab ranges "
 				      "198.18.0.0/15 and 2001:2::/48; if that network is yours, add "
 				      "--allow 198.18.0.0-198.21.0.0");
-	addrset_free(&allow);
 	/* What is never sent to stays so. */
-	assert_int_equal(addrset_add(&allow, "0.0.0.0/0", NULL), 0);
-	assert_int_equal(addrset_seal(&allow, NULL), 0);
-	assert_int_equal(load(&s, 17, "    destinations: [8.8.8.8, 224.0.0.1]", NULL, &allow, &err),
+	assert_int_equal(load(&s, 17, "    destinations: [8.8.8.8, 224.0.0.1]", NULL, "0.0.0.0/0", &err),
 			 -EINVAL);
 	assert_string_equal(err.text, "s.yaml:17: destinations: 224.0.0.1 is multicast; exclude it");
-	assert_int_equal(load(&s, 17, "    destinations: [8.8.8.8]", NULL, &allow, &err), 0);
+	assert_int_equal(load(&s, 17, "    destinations: [8.8.8.8]", NULL, "0.0.0.0/0", &err), 0);
 	scenario_free(&s);
-	addrset_free(&allow);
+	assert_int_equal(load(&s, 0, NULL, NULL, "10.0.0.1/8", &err), -EINVAL);
+	assert_string_equal(err.text, "--allow: '10.0.0.1/8' has bits set after the prefix: write "
+				      "10.0.0.0/8");
 }
 
 static void excluded_addresses_need_no_permission(void **state)
@@ -260,7 +262,7 @@ static void excluded_addresses_need_no_permission(void **state)
 
 	(void)state;
 	compose(text, sizeof(text), 0, NULL);
-	assert_int_equal(scenario_load(&s, "s.yaml", text, sets, 2, NULL, &err), 0);
+	assert_int_equal(load_sets(&s, "s.yaml", text, sets, 2, &err), 0);
 	assert_int_equal(addrset_count(&s.streams[0].destinations), 1 << 17);
 	scenario_free(&s);
 }

@@ -348,7 +348,7 @@ static void addresses_of_the_host_under_test(void **state)
 	EXPECT_ALL(faults);
 	/* Its addresses may be destinations. */
 	assert_int_equal(load(&s, 18, "    exclude: []", NULL, NULL, NULL), 0);
-	assert_true(addrset_index(&s.streams[0].destinations, s.out) >= 0);
+	assert_true(addrset_index(&s.streams[0].destinations, s.out[0].a) >= 0);
 	scenario_free(&s);
 }
 
@@ -358,10 +358,10 @@ static void files_and_overrides_that_are_none(void **state)
 	struct scenario s;
 
 	(void)state;
-	assert_int_equal(scenario_load(&s, "/nonexistent/s.yaml", NULL, NULL, 0, NULL, &err), -EINVAL);
+	assert_int_equal(load_sets(&s, "/nonexistent/s.yaml", NULL, NULL, 0, &err), -EINVAL);
 	assert_string_equal(err.text, "/nonexistent/s.yaml: No such file or directory; give the path of "
 				      "a scenario file");
-	assert_int_equal(scenario_load(&s, "s.yaml", "a: [", NULL, 0, NULL, &err), -EINVAL);
+	assert_int_equal(load_sets(&s, "s.yaml", "a: [", NULL, 0, &err), -EINVAL);
 	assert_memory_equal(err.text, "s.yaml:1: this is no YAML", 25);
 	expect(0, NULL, "seed", "--set seed: write KEY=VALUE, as in --set streams.0.rate_pps=5k");
 	expect(0, NULL, "sede=1", "--set sede: unknown key sede; did you mean seed?");
