@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ void role_init(struct role *r, const char *name, struct loop *loop,
 	r->loop = loop;
 	r->on_event = on_event;
 	r->arg = arg;
+	r->netns = -1;
 }
 
 void role_free(struct role *r)
@@ -36,7 +38,8 @@ void role_free(struct role *r)
 }
 
 /* In the child: nothing of the parent's stays, and it dies with it. */
-static void role_exec(const struct role *r, char *const argv[], int death_signal, pid_t parent)
+static void role_exec(const struct role *r, char *const argv[], int death_signal, pid_t parent,
+		      int wire)
 {
 	int log = open(r->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -48,15 +51,19 @@ static void role_exec(const struct role *r, char *const argv[], int death_signal
 	prctl(PR_SET_PDEATHSIG, death_signal);
 	if (getppid() != parent)
 		_exit(EXIT_RIG);
-	dup2(null, 0);
-	dup2(log < 0 ? null : log, 1);
+	dup2(wire < 0 ? null : wire, 0);
+	dup2(wire < 0 ? log < 0 ? null : log : wire, 1);
 	dup2(log < 0 ? null : log, 2);
+	if (r->netns >= 0 && setns(r->netns, CLONE_NEWNET) < 0) {
+		dprintf(2, "%s: no way into its network namespace: %s\n", argv[0], strerror(errno));
+		_exit(EXIT_RIG);
+	}
 	execvp(argv[0], argv);
 	dprintf(2, "%s: cannot be run: %s\n", argv[0], strerror(errno));
 	_exit(127);
 }
 
-int role_spawn(struct role *r, char *const argv[], int death_signal, struct err *err)
+static int role_fork(struct role *r, char *const argv[], int death_signal, int wire, struct err *err)
 {
 	pid_t parent = getpid();
 
@@ -70,8 +77,13 @@ int role_spawn(struct role *r, char *const argv[], int death_signal, struct err 
 		return err_set(err, code, "cannot start %s: %s", argv[0], strerror(-code));
 	}
 	if (!r->pid)
-		role_exec(r, argv, death_signal, parent);
+		role_exec(r, argv, death_signal, parent, wire);
 	return 0;
+}
+
+int role_spawn(struct role *r, char *const argv[], int death_signal, struct err *err)
+{
+	return role_fork(r, argv, death_signal, -1, err);
 }
 
 static void role_take(struct role *r, json_t *msg)
@@ -145,6 +157,34 @@ static int role_try_connect(const char *path)
 	return fd;
 }
 
+/* From here on messages go through @fd, which is taken over. */
+static int role_attach(struct role *r, int fd, struct err *err)
+{
+	r->bev = bufferevent_socket_new(r->loop->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	if (!r->bev)
+		close(fd);
+	if (!r->bev || wire_reader_init(&r->reader) < 0)
+		return err_set(err, -ENOMEM, "no connection to dststorm-%s: out of memory", r->name);
+	bufferevent_setcb(r->bev, role_readable, NULL, role_hung_up, r);
+	bufferevent_enable(r->bev, EV_READ | EV_WRITE);
+	r->heard_ns = ctl_now_ns();
+	return 0;
+}
+
+int role_spawn_piped(struct role *r, char *const argv[], int death_signal, struct err *err)
+{
+	int fds[2], ret;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) < 0)
+		return err_set(err, -errno, "no socket for %s: %s", argv[0], strerror(errno));
+	ret = role_fork(r, argv, death_signal, fds[1], err);
+	close(fds[1]);
+	if (!ret)
+		return role_attach(r, fds[0], err);
+	close(fds[0]);
+	return ret;
+}
+
 int role_connect(struct role *r, const char *path, uint64_t timeout_ms, struct err *err)
 {
 	uint64_t end = ctl_now_ns() + timeout_ms * NS_PER_MS;
@@ -157,13 +197,7 @@ int role_connect(struct role *r, const char *path, uint64_t timeout_ms, struct e
 			return err_set(err, fd, "dststorm-%s does not answer on %s: %s; see %s",
 				       r->name, path, strerror(-fd), r->log);
 	}
-	r->bev = bufferevent_socket_new(r->loop->base, fd, BEV_OPT_CLOSE_ON_FREE);
-	if (!r->bev || wire_reader_init(&r->reader) < 0)
-		return err_set(err, -ENOMEM, "no connection to dststorm-%s: out of memory", r->name);
-	bufferevent_setcb(r->bev, role_readable, NULL, role_hung_up, r);
-	bufferevent_enable(r->bev, EV_READ | EV_WRITE);
-	r->heard_ns = ctl_now_ns();
-	return 0;
+	return role_attach(r, fd, err);
 }
 
 static void role_send(struct role *r, json_t *msg)
@@ -266,7 +300,7 @@ bool role_exited(struct role *r, pid_t pid, int status)
 }
 
 /* The loop may have failed already, so this waits by the clock and not by loop_wait. */
-static void role_await_exit(struct role *r, uint64_t ms)
+void role_await_exit(struct role *r, uint64_t ms)
 {
 	uint64_t end = ctl_now_ns() + ms * NS_PER_MS;
 

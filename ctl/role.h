@@ -21,6 +21,7 @@ struct role {
 	pid_t pid;		/* 0: no process, or it has ended */
 	int status;		/* of the ended process, as waitpid() */
 	bool ending;		/* it was told to end: its death is no failure */
+	int netns;		/* network namespace that it is started in; -1: dststorm's */
 	char log[4096];		/* file that holds its standard error */
 	struct bufferevent *bev; /* NULL until connected and after the end of the connection */
 	struct wire_reader reader;
@@ -42,6 +43,9 @@ void role_free(struct role *r);
  * Returns 0 or negative errno.
  */
 int role_spawn(struct role *r, char *const argv[], int death_signal, struct err *err);
+
+/* The same, but standard input and output are the control connection. */
+int role_spawn_piped(struct role *r, char *const argv[], int death_signal, struct err *err);
 
 /* Connect to the Unix socket @path, which the role makes within @timeout_ms. */
 int role_connect(struct role *r, const char *path, uint64_t timeout_ms, struct err *err);
@@ -67,6 +71,9 @@ bool role_exited(struct role *r, pid_t pid, int status);
 
 /* Ask the process to end: quit by the wire, then SIGTERM, then SIGKILL, @grace_ms for each. */
 void role_end(struct role *r, uint64_t grace_ms);
+
+/* Wait for the end of the process, up to @ms; also once the run has failed. */
+void role_await_exit(struct role *r, uint64_t ms);
 
 /* The last line that the process left in its log, or "". */
 void role_last_words(const struct role *r, char *buf, size_t size);

@@ -50,23 +50,21 @@ static void run_manifest_host(json_t *doc)
 
 static int run_manifest(struct run *run, struct err *err)
 {
-	json_t *sets = json_array(), *qemu = json_array();
+	json_t *sets = json_array();
 	struct utsname host;
 	json_t *doc;
 
 	for (unsigned int i = 0; i < run->opt.nr_sets; i++)
 		json_array_append_new(sets, json_string(run->opt.sets[i]));
-	for (unsigned int i = 0; run->vm.argv[i]; i++)
-		json_array_append_new(qemu, json_string(run->vm.argv[i]));
 	uname(&host);
-	doc = json_pack("{s:i, s:s, s:s, s:s, s:o, s:{s:s, s:s}, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:o}}",
+	doc = json_pack("{s:i, s:s, s:s, s:s, s:o, s:{s:s, s:s}, s:{s:s, s:s, s:s}, s:{s:s, s:s}}",
 			"v", 1, "scenario", run->scenario.name, "config_file", run->opt.scenario,
 			"config", run->text, "set", sets, "version", "dststorm", ctl_version, "git",
 			ctl_git_id, "host", "kernel", host.release, "build", host.version, "machine",
-			host.machine, "dut", "kernel", run->vm.release, "accel",
-			run->vm.kvm ? "kvm" : "tcg", "qemu", qemu);
+			host.machine, "dut", "lab", run->lab.ops->name, "kernel", run->lab.release);
 	if (!doc)
 		return err_set(err, -ENOMEM, "no manifest: out of memory");
+	run->lab.ops->manifest(run, doc);
 	run_manifest_host(doc);
 	if (run->hello_mon)
 		jpath_set(doc, "dut.hello", json_incref(run->hello_mon));
@@ -252,7 +250,7 @@ static void run_console(struct run *run)
 	char line[400], last[6][400] = {{0}};
 	unsigned int n = 0;
 	json_t *lines = json_array();
-	FILE *f = fopen(run->vm.console, "re");
+	FILE *f = run->lab.console ? fopen(run->lab.console, "re") : NULL;
 
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\r\n")] = '\0';
@@ -290,12 +288,23 @@ static void run_failed(struct run *run, const struct err *why)
 	run_console(run);
 }
 
+static void run_init(struct run *run)
+{
+	run->lab.ops = lab_all[run->scenario.lab];
+	role_init(&run->gen, "gen", &run->loop, run_on_event, run);
+	role_init(&run->sink, "sink", &run->loop, run_on_event, run);
+	role_init(&run->mon, "mon", &run->loop, run_on_event, run);
+	role_init(&run->lab.guest, "qemu", &run->loop, run_on_event, run);
+	for (unsigned int i = 0; i < LAB_NR_NS; i++)
+		run->lab.ns[i] = -1;
+}
+
 static int run_prepare(struct run *run, struct err *err)
 {
 	int ret;
 
 	/* Before there is a loop, so that a signal ends it and what it waits for. */
-	ret = vm_prepare(&run->vm, &run->scenario, err);
+	ret = run->lab.ops->prepare(run, err);
 	if (!ret)
 		ret = loop_init(&run->loop, run_on_exit, run, err);
 	if (!ret)
@@ -305,18 +314,8 @@ static int run_prepare(struct run *run, struct err *err)
 		ret = rundir_open(&run->rundir, err);
 	if (ret)
 		return ret;
-	char console[PATH_MAX + 16];
-
-	snprintf(console, sizeof(console), "%s/console.log", run->results.dir);
-	ret = vm_command(&run->vm, &run->scenario, run->rundir.path, console,
-			 run->opt.panic_after_s > 0 || run->opt.hang_after_s > 0, err);
-	if (!ret)
-		ret = run_manifest(run, err);
-	role_init(&run->gen, "gen", &run->loop, run_on_event, run);
-	role_init(&run->sink, "sink", &run->loop, run_on_event, run);
-	role_init(&run->mon, "mon", &run->loop, run_on_event, run);
-	role_init(&run->qemu, "qemu", &run->loop, run_on_event, run);
-	return ret;
+	ret = run->lab.ops->open(run, err);
+	return ret ? ret : run_manifest(run, err);
 }
 
 /* From here on there is a results directory, and every failure goes into it. */
@@ -355,9 +354,9 @@ static void run_free(struct run *run)
 	role_free(&run->gen);
 	role_free(&run->sink);
 	role_free(&run->mon);
-	role_free(&run->qemu);
+	role_free(&run->lab.guest);
 	results_close(&run->results);
-	vm_free(&run->vm);
+	run->lab.ops->free(run);
 	loop_free(&run->loop);
 	scenario_free(&run->scenario);
 	free(run->text);
@@ -409,15 +408,17 @@ int run_scenario(struct run *run)
 		return EXIT_USAGE;
 	}
 	run->code = EXIT_RIG;
+	run_init(run);
 	if (run_prepare(run, &err) < 0) {
+		int code = run->code;
+
 		fprintf(stderr, "dststorm: %s\n", err.text);
 		run_free(run);
-		return EXIT_RIG;
+		return code;
 	}
 	if (!run->opt.quiet)
-		printf("%s: %s, kernel %s (%s), results in %s\n", run->opt.scenario,
-		       run->scenario.name, run->vm.release, run->vm.kvm ? "KVM" : "TCG",
-		       run->results.dir);
+		printf("%s: %s, %s with kernel %s, results in %s\n", run->opt.scenario,
+		       run->scenario.name, run->lab.ops->dut, run->lab.release, run->results.dir);
 	fflush(stdout);
 	run_execute(run);
 	if (run->results.failed)

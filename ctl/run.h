@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ctl/lab.h"
 #include "ctl/loop.h"
 #include "ctl/results.h"
 #include "ctl/role.h"
 #include "ctl/rundir.h"
-#include "ctl/vm.h"
 #include "lib/scenario.h"
 
 #define RUN_MAX_SETS 64
@@ -24,6 +24,7 @@ struct run_options {
 	const char *results;
 	bool quiet;
 	bool huge;
+	const char *gen_port; /* kind of port in lab netns; NULL: its default */
 	/* For the tests of the accounting and of the supervision. */
 	const char *hide_cause;
 	double panic_after_s, hang_after_s; /* 0: never */
@@ -34,8 +35,8 @@ struct run {
 	struct scenario scenario;
 	char *text; /* the scenario, verbatim */
 	struct loop loop;
-	struct role gen, sink, mon, qemu;
-	struct vm vm;
+	struct role gen, sink, mon;
+	struct lab lab;
 	struct rundir rundir;
 	struct results results;
 	json_t *hello_mon;
@@ -55,7 +56,7 @@ struct run {
 /* run.c: do what run->opt says; the exit code. Sentences go to stderr. */
 int run_scenario(struct run *run);
 
-/* run_lab.c: bring the lab up to the point where a flood could begin, and take it down. */
+/* run_lab.c: bring the lab and the programs up to the point where a flood could begin, and take it down. */
 int run_lab_up(struct run *run, struct err *err);
 void run_lab_down(struct run *run);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bringing the `vm` lab up: sink, generator, guest, in the order in which each needs the other. */
+/* Bringing a lab up: sink, generator, DUT, in the order in which each needs the other. */
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,16 +17,43 @@
 #define BOOT_MS	    60000
 #define MON_CALL_MS 20000 /* the guest may be slow under load */
 
-static int run_spawn(struct run *run, struct role *r, char *const argv[], int sig, struct err *err)
-{
-	int ret;
+const struct lab_ops *const lab_all[] = {&lab_vm, &lab_netns, NULL};
 
-	if (snprintf(r->log, sizeof(r->log), "%s/%s.log", run->results.dir, r->name) >=
+static int run_log_path(struct run *run, struct role *r, struct err *err)
+{
+	if (snprintf(r->log, sizeof(r->log), "%s/%s.log", run->results.dir, r->name) <
 	    (int)sizeof(r->log))
-		return err_set(err, -ENAMETOOLONG, "%s: the path is too long", run->results.dir);
-	ret = role_spawn(r, argv, sig, err);
+		return 0;
+	return err_set(err, -ENAMETOOLONG, "%s: the path is too long", run->results.dir);
+}
+
+int lab_spawn(struct run *run, struct role *r, char *const argv[], int death_signal, bool piped,
+	      struct err *err)
+{
+	int ret = run_log_path(run, r, err);
+
+	if (!ret)
+		ret = (piped ? role_spawn_piped : role_spawn)(r, argv, death_signal, err);
 	if (!ret)
 		rundir_guard(&run->rundir, r->pid);
+	return ret;
+}
+
+static bool run_mon_up(void *arg)
+{
+	return ((struct run *)arg)->mon_up;
+}
+
+int lab_await_mon(struct run *run, uint64_t timeout_ms, struct err *err)
+{
+	int ret = loop_wait(&run->loop, run_mon_up, run, timeout_ms);
+
+	if (ret == -ETIMEDOUT)
+		return err_set(err, ret, "%s said nothing within %.0f s; see %s", run->lab.ops->dut,
+			       (double)timeout_ms / 1000,
+			       run->lab.console ? run->lab.console : run->mon.log);
+	if (ret == -ECANCELED)
+		return err_set(err, ret, "%s", run->loop.err.text);
 	return ret;
 }
 
@@ -33,18 +61,17 @@ static int run_spawn(struct run *run, struct role *r, char *const argv[], int si
 static int run_program(struct run *run, struct role *r, const char *flag, const char *port,
 		       struct err *err)
 {
-	char program[32], path[PATH_MAX], control[128], spec[PATH_MAX + 8];
-	char *argv[] = {path, (char *)flag, spec, (char *)"--control", control,
+	char program[32], path[PATH_MAX], control[128];
+	char *argv[] = {path, (char *)flag, (char *)port, (char *)"--control", control,
 			(char *)(run->opt.huge ? "--huge" : NULL), NULL};
 	json_t *hello;
 	int ret, code;
 
 	snprintf(program, sizeof(program), "dststorm-%s", r->name);
 	snprintf(control, sizeof(control), "%s/%s.ctl", run->rundir.path, r->name);
-	snprintf(spec, sizeof(spec), "vhost:%s", port);
 	ret = ctl_find(program, path, err);
 	if (!ret)
-		ret = run_spawn(run, r, argv, SIGTERM, err);
+		ret = lab_spawn(run, r, argv, SIGTERM, false, err);
 	if (!ret)
 		ret = role_connect(r, control, CONNECT_MS, err);
 	if (ret)
@@ -87,13 +114,16 @@ static json_t *run_bare_address(const char *address)
 static int run_configure_programs(struct run *run, struct err *err)
 {
 	json_t *gen = run_config(run), *sink = run_config(run), *own = json_array();
+	const struct scenario *s = &run->scenario;
 	char hist[PATH_MAX + 8];
 	int ret;
 
 	snprintf(hist, sizeof(hist), "%s/hist", run->results.dir);
-	json_array_append_new(own, run_bare_address(run->scenario.in[0].text));
-	json_array_append_new(own, run_bare_address(run->scenario.out[0].text));
-	json_object_set_new(gen, "dst_mac", json_string(VM_IN_MAC));
+	for (uint32_t i = 0; i < s->nr_in; i++)
+		json_array_append_new(own, run_bare_address(s->in[i].text));
+	for (uint32_t i = 0; i < s->nr_out; i++)
+		json_array_append_new(own, run_bare_address(s->out[i].text));
+	json_object_set_new(gen, "dst_mac", json_string(LAB_IN_MAC));
 	json_object_set_new(sink, "dut_addresses", own);
 	json_object_set_new(sink, "hist_dir", json_string(hist));
 	ret = run_call(run, &run->sink, "configure", sink, CALL_MS, err);
@@ -104,31 +134,51 @@ static int run_configure_programs(struct run *run, struct err *err)
 	return run_call(run, &run->gen, "configure", gen, CALL_MS, err);
 }
 
-static bool run_mon_up(void *arg)
+static int run_start_dut(struct run *run, struct err *err)
 {
-	return ((struct run *)arg)->mon_up;
-}
+	int ret = run->lab.ops->start(run, err);
 
-static int run_guest(struct run *run, struct err *err)
-{
-	int ret = run_spawn(run, &run->qemu, run->vm.argv, SIGKILL, err);
-
-	if (!ret)
-		ret = role_connect(&run->mon, run->vm.mon_sock, CONNECT_MS, err);
-	if (!ret)
-		ret = loop_wait(&run->loop, run_mon_up, run, BOOT_MS);
-	if (ret == -ETIMEDOUT)
-		return err_set(err, ret, "the guest said nothing within %d s; see %s",
-			       BOOT_MS / 1000, run->vm.console);
-	if (ret == -ECANCELED)
-		return err_set(err, ret, "%s", run->loop.err.text);
 	if (ret)
 		return ret;
 	run->hello_mon = role_call(&run->mon, "hello", json_object(), MON_CALL_MS, &run->code, err);
 	return run->hello_mon ? 0 : -EIO;
 }
 
-static int run_configure_guest(struct run *run, struct err *err)
+/* One of the DUT's two interfaces, as dststorm-mon wants it. */
+static json_t *run_interface(const char *name, const char *mac, const struct scenario_host *hosts,
+			     uint32_t n)
+{
+	json_t *addresses = json_array();
+
+	for (uint32_t i = 0; i < n; i++)
+		json_array_append_new(addresses, json_string(hosts[i].text));
+	return json_pack("{s:s, s:s, s:o}", "mac", mac, "name", name, "addresses", addresses);
+}
+
+static json_t *run_routes(const struct scenario *s)
+{
+	static const char *const types[] = {
+		[ROUTE_VIA] = "unicast",
+		[ROUTE_BLACKHOLE] = "blackhole",
+		[ROUTE_UNREACHABLE] = "unreachable",
+		[ROUTE_PROHIBIT] = "prohibit",
+	};
+	json_t *list = json_array();
+	char buf[INET6_ADDRSTRLEN];
+
+	for (uint32_t i = 0; i < s->nr_routes; i++) {
+		const struct scenario_route *r = &s->routes[i];
+		json_t *one = json_pack("{s:s, s:o}", "type", types[r->type], "prefix",
+					json_sprintf("%s/%u", addr_text(r->family, r->prefix, buf), r->len));
+
+		if (r->type == ROUTE_VIA)
+			json_object_set_new(one, "via", json_string(addr_text(r->family, r->via, buf)));
+		json_array_append_new(list, one);
+	}
+	return list;
+}
+
+static int run_configure_dut(struct run *run, struct err *err)
 {
 	const struct scenario *s = &run->scenario;
 	json_t *sysctls = json_array(), *params, *configured;
@@ -136,10 +186,10 @@ static int run_configure_guest(struct run *run, struct err *err)
 	for (uint32_t i = 0; i < s->nr_sysctls; i++)
 		json_array_append_new(sysctls, json_pack("[ss]", s->sysctls[i].key,
 							 s->sysctls[i].value));
-	params = json_pack("{s:[{s:s, s:s, s:s}, {s:s, s:s, s:s}], s:o}", "interfaces", "mac",
-			   VM_IN_MAC, "name", "in", "address", s->in[0].text, "mac", VM_OUT_MAC,
-			   "name", "out", "address", s->out[0].text, "sysctls", sysctls);
-	json_object_set_new(params, "neigh_events", json_boolean(s->neigh_events));
+	params = json_pack("{s:[o, o], s:o, s:o, s:b}", "interfaces",
+			   run_interface("in", LAB_IN_MAC, s->in, s->nr_in),
+			   run_interface("out", LAB_OUT_MAC, s->out, s->nr_out), "routes",
+			   run_routes(s), "sysctls", sysctls, "neigh_events", s->neigh_events);
 	if (run->opt.hide_cause)
 		json_object_set_new(params, "hide_cause", json_string(run->opt.hide_cause));
 	configured = role_call(&run->mon, "configure", params, MON_CALL_MS, &run->code, err);
@@ -150,16 +200,18 @@ static int run_configure_guest(struct run *run, struct err *err)
 	return 0;
 }
 
-/* Let gen and sink open their ports: QEMU, which connects to them, wants to find the sockets. */
+/* Let gen and sink open their ports. A DUT that connects to them wants to find the sockets. */
 static int run_open_ports(struct run *run, struct err *err)
 {
-	const char *socks[] = {run->vm.out_sock, run->vm.in_sock};
+	const char *socks[] = {run->lab.sink_sock, run->lab.gen_sock};
 	struct role *roles[] = {&run->sink, &run->gen};
 
 	for (unsigned int i = 0; i < 2; i++) {
 		uint64_t end = ctl_now_ns() + CONNECT_MS * NS_PER_MS;
 
 		role_ask(roles[i], "arm", json_pack("{s:i}", "timeout_ms", BOOT_MS + LINK_MS));
+		if (!socks[i])
+			continue;
 		while (access(socks[i], F_OK) && !roles[i]->reply && ctl_now_ns() < end)
 			if (loop_sleep(&run->loop, 10) < 0)
 				return err_set(err, -ECANCELED, "%s", run->loop.err.text);
@@ -196,17 +248,17 @@ int run_lab_up(struct run *run, struct err *err)
 {
 	int ret;
 
-	ret = run_program(run, &run->sink, "--source", run->vm.out_sock, err);
+	ret = run_program(run, &run->sink, "--source", run->lab.sink_source, err);
 	if (!ret)
-		ret = run_program(run, &run->gen, "--port", run->vm.in_sock, err);
+		ret = run_program(run, &run->gen, "--port", run->lab.gen_port, err);
 	if (!ret)
 		ret = run_configure_programs(run, err);
 	if (!ret)
 		ret = run_open_ports(run, err);
 	if (!ret)
-		ret = run_guest(run, err);
+		ret = run_start_dut(run, err);
 	if (!ret)
-		ret = run_configure_guest(run, err);
+		ret = run_configure_dut(run, err);
 	if (!ret)
 		ret = run_arm(run, err);
 	return ret;
@@ -214,18 +266,5 @@ int run_lab_up(struct run *run, struct err *err)
 
 void run_lab_down(struct run *run)
 {
-	/* Ports away first would leave the guest's drivers waiting; the guest is told first. */
-	run->gen.ending = run->sink.ending = run->qemu.ending = true;
-	if (run->qemu.pid && run->mon.bev && !run->loop.failed) {
-		role_cast(&run->mon, "quit");
-		for (int i = 0; i < 150 && run->qemu.pid; i++) {
-			struct timeval tv = {0, 10000};
-
-			event_base_loopexit(run->loop.base, &tv);
-			event_base_dispatch(run->loop.base);
-		}
-	}
-	role_end(&run->qemu, 300);
-	role_end(&run->gen, 700);
-	role_end(&run->sink, 700);
+	run->lab.ops->stop(run);
 }

@@ -3,11 +3,12 @@
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ctl/ctl.h"
 #include "ctl/run.h"
 
-enum { OPT_HIDE_CAUSE = 256, OPT_PANIC, OPT_HANG };
+enum { OPT_GEN_PORT = 256, OPT_HIDE_CAUSE, OPT_PANIC, OPT_HANG };
 
 static const struct argp_option run_argp_options[] = {
 	{"set", 's', "KEY=VALUE", 0, "Override a key of the scenario; may be repeated", 0},
@@ -16,6 +17,8 @@ static const struct argp_option run_argp_options[] = {
 	{"results", 'r', "DIR", 0, "Put the results directory into DIR (default: results)", 0},
 	{"quiet", 'q', NULL, 0, "No progress lines", 0},
 	{"huge", 'H', NULL, 0, "Let generator and sink use hugepages", 0},
+	{"gen-port", OPT_GEN_PORT, "KIND", 0,
+	 "In lab netns: how the generator sends: af_packet (default) or af_xdp", 0},
 	{"test-hide-cause", OPT_HIDE_CAUSE, "CAUSE", OPTION_HIDDEN, NULL, 0},
 	{"test-panic-after", OPT_PANIC, "SECONDS", OPTION_HIDDEN, NULL, 0},
 	{"test-hang-after", OPT_HANG, "SECONDS", OPTION_HIDDEN, NULL, 0},
@@ -47,6 +50,11 @@ static error_t run_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'H':
 		o->huge = true;
+		return 0;
+	case OPT_GEN_PORT:
+		if (strcmp(arg, "af_packet") && strcmp(arg, "af_xdp"))
+			argp_error(state, "--gen-port is af_packet or af_xdp, not `%s'", arg);
+		o->gen_port = arg;
 		return 0;
 	case OPT_HIDE_CAUSE:
 		o->hide_cause = arg;

@@ -67,27 +67,6 @@ static void run_keep_sample(struct run *run, struct role *r, json_t *msg)
 		run_progress(run);
 }
 
-/* The guest ended by itself: with -no-reboot that is a panic, or a reset. */
-static void run_guest_ended(struct run *run, int status)
-{
-	char words[256];
-
-	run->qemu.pid = 0;
-	run->qemu.status = status;
-	if (run->qemu.ending || run->loop.failed)
-		return;
-	role_last_words(&run->qemu, words, sizeof(words));
-	/* QEMU ends with 0 also when it is told to by SIGTERM; then it says so. */
-	if (WIFEXITED(status) && !WEXITSTATUS(status) && !strstr(words, "terminating on signal")) {
-		run->loop.dut_died = true;
-		loop_fail(&run->loop, "the guest ended by itself, by a panic or a reset; see console.log");
-		return;
-	}
-	loop_fail(&run->loop, "QEMU ended with %s %d%s%s", WIFSIGNALED(status) ? "signal" : "status",
-		  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-		  *words ? ": " : "", words);
-}
-
 /*
  * A program complains. If that is because the guest has ended, the guest's end is the failure: its
  * ports go a moment before its process does.
@@ -96,9 +75,11 @@ static void run_complaint(struct run *run, const struct role *r, const char *tex
 {
 	int status;
 
-	for (int i = 0; i < 50 && run->qemu.pid; i++) {
-		if (waitpid(run->qemu.pid, &status, WNOHANG) > 0)
-			run_guest_ended(run, status);
+	pid_t guest;
+
+	for (int i = 0; i < 50 && (guest = run->lab.guest.pid); i++) {
+		if (waitpid(guest, &status, WNOHANG) > 0)
+			run->lab.ops->exited(run, guest, status);
 		else
 			usleep(10000);
 	}
@@ -129,11 +110,11 @@ void run_on_event(void *arg, struct role *r, const char *event, json_t *msg)
 void run_on_exit(void *arg, int pid, int status)
 {
 	struct run *run = arg;
+	struct role *roles[] = {&run->gen, &run->sink, &run->mon};
+	bool known = run->lab.ops->exited(run, pid, status);
 
-	if (run->qemu.pid && pid == run->qemu.pid)
-		run_guest_ended(run, status);
-	else if (!role_exited(&run->gen, pid, status))
-		role_exited(&run->sink, pid, status);
+	for (unsigned int i = 0; i < 3 && !known; i++)
+		known = role_exited(roles[i], pid, status);
 }
 
 static void run_check_silence(struct run *run)
@@ -144,8 +125,8 @@ static void run_check_silence(struct run *run)
 	    run_since_s(run->forward_ns) > HANG_S) {
 		run->loop.dut_died = true;
 		loop_fail(&run->loop,
-			  "the guest hangs: neither heartbeat nor forwarded packet for %.1f s",
-			  run_since_s(run->mon.heard_ns));
+			  "%s hangs: neither heartbeat nor forwarded packet for %.1f s",
+			  run->lab.ops->dut, run_since_s(run->mon.heard_ns));
 	}
 	for (unsigned int i = 0; i < 2; i++)
 		if (roles[i]->bev && run_since_s(roles[i]->heard_ns) > ROLE_SILENT_S)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl/ctl.h"
+#include "ctl/lab.h"
 #include "ctl/vm.h"
 
 #define VM_OVERHEAD_MB 600 /* QEMU itself, and 256 MB each for generator and sink */
@@ -171,8 +172,8 @@ int vm_command(struct vm *vm, const struct scenario *s, const char *dir, const c
 	vm_arg(&a, "socket,id=c-mon,path=%s,server=on,wait=off", vm->mon_sock);
 	vm_arg(&a, "-device");
 	vm_arg(&a, "virtserialport,chardev=c-mon,name=dststorm");
-	vm_port(&a, vm, "in", vm->in_sock, VM_IN_MAC);
-	vm_port(&a, vm, "out", vm->out_sock, VM_OUT_MAC);
+	vm_port(&a, vm, "in", vm->in_sock, LAB_IN_MAC);
+	vm_port(&a, vm, "out", vm->out_sock, LAB_OUT_MAC);
 	a.argv[a.n] = NULL;
 	return a.oom ? err_set(err, -ENOMEM, "no QEMU command line: out of memory") : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The `vm` lab: a QEMU guest as the host under test, with two vhost-user ports and a virtio-serial
- * port for dststorm-mon. Nothing on the host is touched.
+ * A QEMU guest as the host under test, with two vhost-user ports and a virtio-serial port for
+ * dststorm-mon: what lab_vm.c starts. Nothing on the host is touched.
  */
 #ifndef CTL_VM_H
 #define CTL_VM_H
@@ -11,9 +11,6 @@
 
 #include "lib/err.h"
 #include "lib/scenario.h"
-
-#define VM_IN_MAC  "52:54:00:d5:00:01" /* towards the generator */
-#define VM_OUT_MAC "52:54:00:d5:00:02" /* towards the sink */
 
 struct vm {
 	char kernel_dir[PATH_MAX]; /* what scripts/guest-kernel printed */
