@@ -410,11 +410,9 @@ int run_scenario(struct run *run)
 	run->code = EXIT_RIG;
 	run_init(run);
 	if (run_prepare(run, &err) < 0) {
-		int code = run->code;
-
 		fprintf(stderr, "dststorm: %s\n", err.text);
 		run_free(run);
-		return code;
+		return run->code;
 	}
 	if (!run->opt.quiet)
 		printf("%s: %s, %s with kernel %s, results in %s\n", run->opt.scenario,
