@@ -44,6 +44,7 @@ all: $(PROGRAMS)
 
 # --- objects -------------------------------------------------------------------------------------
 LIB_O  := $(patsubst %.c,$(B)/%.o,$(wildcard lib/*.c))
+DPDK_O := $(patsubst %.c,$(B)/%.o,$(wildcard dpdk/*.c))
 GEN_O  := $(patsubst %.c,$(B)/%.o,$(wildcard gen/*.c))
 SINK_O := $(patsubst %.c,$(B)/%.o,$(wildcard sink/*.c))
 MON_O  := $(patsubst %.c,$(B)/%.o,$(wildcard mon/*.c))
@@ -52,6 +53,7 @@ CTL_O  := $(patsubst %.c,$(B)/%.o,$(wildcard ctl/*.c))
 $(LIB_O): EXTRA := -Wconversion
 # The batch loops are written to be vectorised; -O3 lets both compilers do it.
 $(B)/lib/perm.o $(B)/lib/addrset.o: EXTRA += -O3
+$(DPDK_O): EXTRA := $(DPDK_CFLAGS)
 $(GEN_O): EXTRA := $(DPDK_CFLAGS) -O3
 $(SINK_O): EXTRA := $(DPDK_CFLAGS)
 $(MON_O): EXTRA := $(NL_CFLAGS)
@@ -76,9 +78,9 @@ endef
 
 dststorm: $(CTL_O) $(B)/libdststorm.a
 	$(call link,-levent_core $(LIB_LIBS))
-$(B)/dststorm-gen: $(GEN_O) $(B)/libdststorm.a
+$(B)/dststorm-gen: $(GEN_O) $(DPDK_O) $(B)/libdststorm.a
 	$(call link,$(DPDK_LIBS) -lrte_net_vhost -lrte_bus_vdev -levent_core -lpcap $(LIB_LIBS) -lpthread)
-$(B)/dststorm-sink: $(SINK_O) $(B)/libdststorm.a
+$(B)/dststorm-sink: $(SINK_O) $(DPDK_O) $(B)/libdststorm.a
 	$(call link,$(DPDK_LIBS) -lrte_net_vhost -lrte_bus_vdev -levent_core -lpcap $(LIB_LIBS) -lpthread)
 comma := ,
 # Static glibc warns of name lookups that libnl and libevent could do and the agent never does.
@@ -117,7 +119,7 @@ needs = $(patsubst %.c,$(B)/%.o,$(shell sed -n 's|^// needs: ||p' $(1)))
 
 unit: $(UNIT)
 # Every file compiled and no program linked: for a look with another compiler (CC=, B=).
-compile: $(LIB_O) $(GEN_O) $(SINK_O) $(MON_O) $(CTL_O) $(UNIT)
+compile: $(LIB_O) $(DPDK_O) $(GEN_O) $(SINK_O) $(MON_O) $(CTL_O) $(UNIT)
 
 .SECONDEXPANSION:
 $(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a | deps-test

@@ -13,7 +13,7 @@
 #include "gen/agent_parts.h"
 #include "gen/options.h"
 #include "gen/results.h"
-#include "gen/sock.h"
+#include "lib/sock.h"
 #include "lib/err.h"
 
 enum {

@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "gen/answer.h"
 
+#include <errno.h>
+
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include "gen/port.h"
+#include "dpdk/port.h"
 #include "lib/addrset.h"
 #include "lib/arp.h"
 #include "lib/decode.h"
+#include "lib/err.h"
 
 enum {
 	ANSWER_BURST = 32,
+	ANSWER_REPLIES = 512, /* waiting for lane 0 */
 	ANSWER_BURSTS_MAX = 32, /* of one queue in one go: the event loop has more to do */
 };
+
+int answer_open(struct answer *a, struct err *err)
+{
+	if (!a->port->nr_rx)
+		return 0;
+	a->replies = rte_ring_create("replies", ANSWER_REPLIES, SOCKET_ID_ANY,
+				     RING_F_SP_ENQ | RING_F_SC_DEQ);
+	return a->replies ? 0 : err_set(err, -ENOMEM, "no memory for replies: raise --memory");
+}
+
+void answer_close(struct answer *a)
+{
+	rte_ring_free(a->replies);
+	a->replies = NULL;
+}
 
 /* Hand @m over for sending. It is gone afterwards, one way or the other. */
 static bool answer_send(struct answer *a, struct rte_mbuf *m, bool lanes_run)
 {
-	if (lanes_run ? !rte_ring_enqueue(a->port->replies, m) :
+	if (lanes_run ? !rte_ring_enqueue(a->replies, m) :
 			rte_eth_tx_burst(a->port->id, 0, &m, 1) == 1)
 		return true;
 	rte_pktmbuf_free(m);
@@ -64,7 +83,7 @@ void answer_poll(struct answer *a, bool lanes_run)
 	struct rte_mbuf *pkts[ANSWER_BURST];
 	unsigned int n;
 
-	for (uint16_t q = 0; q < a->port->nr_lanes; q++) {
+	for (uint16_t q = 0; q < a->port->nr_rx; q++) {
 		for (unsigned int burst = 0; burst < ANSWER_BURSTS_MAX; burst++) {
 			n = rte_eth_rx_burst(a->port->id, q, pkts, ANSWER_BURST);
 			a->rx_pkts += n;

@@ -14,8 +14,6 @@ enum {
 	FLOOD_TICK_TRACE_US = 10 * 1000, /* well within what the rings hold */
 	FLOOD_TICK_RX_US = 1000,
 	FLOOD_CHECK_NS = 100 * 1000 * 1000,
-	FLOOD_MEMORY_MB = 64,
-	FLOOD_MEMORY_LANE_MB = 4,
 };
 
 static const char *const names[] = { "idle", "configured", "armed", "running", "done", "failed" };
@@ -42,13 +40,20 @@ static uint64_t flood_sent(const struct flood *f)
 	return sent;
 }
 
+static int flood_check_port(struct flood *f)
+{
+	uint64_t sent = flood_sent(f);
+
+	return port_check(&f->port, sent, sent * TEMPLATE_LEN, &f->err);
+}
+
 /* The lanes have ended, or are told to. What the port says last decides how it ended. */
 static void flood_end(struct flood *f, bool port_failed)
 {
 	lanes_stop(&f->lanes);
 	event_del(f->done);
 	if (lanes_join(&f->lanes, &f->err) ||
-	    (!port_failed && port_check(&f->port, flood_sent(f), &f->err)))
+	    (!port_failed && flood_check_port(f)))
 		port_failed = true;
 	f->state = port_failed ? FLOOD_FAILED : FLOOD_DONE;
 }
@@ -70,13 +75,13 @@ static void flood_on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (f->port.rx_pool)
+	if (f->port.nr_rx)
 		answer_poll(&f->answer, f->state == FLOOD_RUNNING);
 	trace_drain(&f->trace);
 	if (f->state != FLOOD_RUNNING || now < f->next_check_ns)
 		return;
 	f->next_check_ns = now + FLOOD_CHECK_NS;
-	if (!port_check(&f->port, flood_sent(f), &f->err))
+	if (!flood_check_port(f))
 		return;
 	flood_end(f, true);
 	f->ended(f, f->arg);
@@ -96,10 +101,10 @@ int flood_configure(struct flood *f, const struct plan_request *r, struct err *e
 
 	if (ret)
 		return ret;
-	if (f->port_name.kind == PORT_PCAP && f->plan.scenario.lanes > 1)
+	if (port_is(&f->port_name, "pcap:") && f->plan.scenario.lanes > 1)
 		ret = err_set(err, -EINVAL, "%s has one queue, and each lane needs one: use --lanes 1",
 			      f->port_name.text);
-	else if (!f->plan.sched.rate_pps && f->port_name.kind == PORT_VHOST)
+	else if (!f->plan.sched.rate_pps && port_is(&f->port_name, "vhost:"))
 		ret = err_set(err, -EINVAL, "rate max on %s would measure the host, not the guest: give "
 			      "a rate", f->port_name.text);
 	else if (!f->plan.sched.rate_pps && f->trace_path)
@@ -117,14 +122,21 @@ int flood_arm(struct flood *f, struct err *err)
 {
 	struct timeval tick = { .tv_usec = FLOOD_TICK_US };
 	uint32_t nr_lanes = f->plan.scenario.lanes;
+	struct port_conf conf = { .nr_queues = (uint16_t)nr_lanes, .rx = true, .tx = true,
+				  .frame_max = TEMPLATE_LEN };
 	int ret = f->trace_path ? trace_open(&f->trace, f->trace_path, err) : 0;
 
+	f->eal.name = "dststorm-gen";
 	if (!f->eal.memory_mb)
-		f->eal.memory_mb = FLOOD_MEMORY_MB + FLOOD_MEMORY_LANE_MB * nr_lanes;
+		f->eal.memory_mb = PORT_MEMORY_BASE_MB + port_memory_mb(&f->port_name, &conf);
+	if (!ret)
+		ret = port_prepare(&f->port_name, &f->eal, err);
 	if (!ret)
 		ret = eal_start(&f->eal, err);
 	if (!ret)
-		ret = port_open(&f->port, &f->port_name, nr_lanes, err);
+		ret = port_open(&f->port, &f->port_name, &conf, err);
+	if (!ret)
+		ret = answer_open(&f->answer, err);
 	if (!ret && f->trace.file)
 		ret = trace_start(&f->trace, nr_lanes, err);
 	if (ret) {
@@ -134,7 +146,7 @@ int flood_arm(struct flood *f, struct err *err)
 	}
 	if (f->trace.file)
 		tick.tv_usec = FLOOD_TICK_TRACE_US;
-	if (f->port.rx_pool)
+	if (f->port.nr_rx)
 		tick.tv_usec = FLOOD_TICK_RX_US;
 	event_add(f->tick, &tick);
 	f->state = FLOOD_ARMED;
@@ -148,8 +160,8 @@ bool flood_ready(struct flood *f)
 
 int flood_start(struct flood *f, uint64_t t0_ns, struct err *err)
 {
-	int ret = lanes_start(&f->lanes, &f->plan, &f->port, f->trace.file ? &f->trace : NULL, t0_ns,
-			      err);
+	int ret = lanes_start(&f->lanes, &f->plan, &f->port, f->answer.replies,
+			      f->trace.file ? &f->trace : NULL, t0_ns, err);
 
 	if (ret)
 		return ret;
@@ -181,6 +193,7 @@ int flood_free(struct flood *f, struct err *err)
 		event_free(f->tick);
 	ret = trace_close(&f->trace, err);
 	lanes_free(&f->lanes);
+	answer_close(&f->answer);
 	port_close(&f->port);
 	eal_stop();
 	plan_free(&f->plan);

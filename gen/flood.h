@@ -11,10 +11,10 @@
 #include <jansson.h>
 
 #include "gen/answer.h"
-#include "gen/eal.h"
+#include "dpdk/eal.h"
 #include "gen/lane.h"
 #include "gen/plan.h"
-#include "gen/port.h"
+#include "dpdk/port.h"
 #include "gen/trace.h"
 #include "lib/err.h"
 

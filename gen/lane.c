@@ -19,7 +19,7 @@
 #include <rte_ring.h>
 
 #include "gen/plan.h"
-#include "gen/port.h"
+#include "dpdk/port.h"
 #include "gen/trace.h"
 #include "gen/walk.h"
 #include "lib/err.h"
@@ -33,7 +33,7 @@ enum {
 	 * has come due together, as long as that is at most so many; at higher rates it polls.
 	 */
 	LANE_NAP_PKTS = 16,
-	/* Never longer than this: to see lanes_stop(), and replies waiting in port.replies. */
+	/* Never longer than this: to see lanes_stop(), and replies waiting in lanes.replies. */
 	LANE_SLEEP_MAX_NS = 1000 * 1000,
 	/* After the last packet's due time a lane goes on for this long, to catch up: a hiccup of the
 	 * machine near the end must not look like a generator that is too slow. */
@@ -352,8 +352,8 @@ static void lane_init(struct lanes *ls, uint32_t nr, int tag_offset)
 
 	memset(l, 0, sizeof(*l));
 	l->lanes = ls;
-	l->pool = ls->port->pools[nr];
-	l->replies = nr ? NULL : ls->port->replies;
+	l->pool = ls->port->tx_pools[nr];
+	l->replies = nr ? NULL : ls->replies;
 	l->trace = ls->trace ? &ls->trace->rings[nr] : NULL;
 	l->template = &ls->plan->template;
 	l->port = ls->port->id;
@@ -391,13 +391,13 @@ static int prepare(struct lanes *l, struct err *err)
 	return 0;
 }
 
-int lanes_start(struct lanes *l, const struct plan *plan, struct port *port, struct trace *trace,
-		uint64_t t0_ns, struct err *err)
+int lanes_start(struct lanes *l, const struct plan *plan, struct port *port,
+		struct rte_ring *replies, struct trace *trace, uint64_t t0_ns, struct err *err)
 {
 	int ret;
 
-	*l = (struct lanes){ .plan = plan, .port = port, .trace = trace, .done_fd = -1,
-			     .nr = plan->scenario.lanes, .t0_ns = t0_ns,
+	*l = (struct lanes){ .plan = plan, .port = port, .replies = replies,
+			     .trace = trace, .done_fd = -1, .nr = plan->scenario.lanes, .t0_ns = t0_ns,
 			     .deadline_ns = deadline(plan, t0_ns) };
 	ret = prepare(l, err);
 	atomic_store(&l->running, l->nr);

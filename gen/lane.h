@@ -24,6 +24,7 @@ struct err;
 struct lane;
 struct plan;
 struct port;
+struct rte_ring;
 struct trace;
 
 struct lane_counters {
@@ -36,6 +37,7 @@ struct lane_counters {
 struct lanes {
 	const struct plan *plan;
 	struct port *port;
+	struct rte_ring *replies; /* of others, for lane 0 to send; NULL: none */
 	struct trace *trace; /* NULL: none */
 	struct lane *lane;   /* an array */
 	uint32_t nr, nr_started;
@@ -47,8 +49,8 @@ struct lanes {
 };
 
 /* Start the plan's lanes; packet 0 is due at @t0_ns (CLOCK_MONOTONIC). On failure none is left. */
-int lanes_start(struct lanes *l, const struct plan *plan, struct port *port, struct trace *trace,
-		uint64_t t0_ns, struct err *err);
+int lanes_start(struct lanes *l, const struct plan *plan, struct port *port,
+		struct rte_ring *replies, struct trace *trace, uint64_t t0_ns, struct err *err);
 
 /* Ask them to end. May be called at any time after lanes_start(). */
 void lanes_stop(struct lanes *l);

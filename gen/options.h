@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gen/eal.h"
+#include "dpdk/eal.h"
 #include "gen/plan.h"
-#include "gen/port.h"
+#include "dpdk/port.h"
 
 struct err;
 

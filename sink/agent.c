@@ -16,10 +16,10 @@
 #include <event2/listener.h>
 
 #include "lib/err.h"
+#include "lib/sock.h"
 #include "lib/wire.h"
 #include "sink/agent_private.h"
-#include "sink/source_vhost.h"
-#include "sink/unix_path.h"
+#include "sink/source_port.h"
 
 #define AGENT_TICK_US	  20000
 #define AGENT_SAMPLE_NS	  UINT64_C(1000000000)
@@ -217,7 +217,7 @@ static int agent_events(struct agent *a)
 static int agent_listen(struct agent *a, struct err *err)
 {
 	struct sockaddr_un sun = {.sun_family = AF_UNIX};
-	int ret = unix_path_claim(a->conf->path, err);
+	int ret = sock_make_way(a->conf->path, err);
 	mode_t mask;
 
 	if (ret)
@@ -282,7 +282,7 @@ int agent_run(const struct agent_conf *conf, struct err *err)
 		finish = agent_finish(&a, a.ret ? NULL : err);
 		ret = a.ret ? a.ret : finish;
 	}
-	source_vhost_stop(conf->source);
+	source_port_stop(conf->source);
 	agent_close(&a);
 	return ret;
 }

@@ -12,12 +12,12 @@
 #include "sink/sink.h"
 
 struct err;
-struct source_vhost;
+struct source_port;
 
 struct agent_conf {
 	const char *path; /* of the control socket */
 	const char *version; /* for hello */
-	struct source_vhost *source;
+	struct source_port *source;
 	struct sink_files files;
 	const sigset_t *end; /* signals that end the program; blocked by the caller */
 };

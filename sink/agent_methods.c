@@ -8,7 +8,7 @@
 #include "lib/err.h"
 #include "lib/wire.h"
 #include "sink/agent_private.h"
-#include "sink/source_vhost.h"
+#include "sink/source_port.h"
 #include "sink/stats.h"
 
 #define ARM_TIMEOUT_MS 30000
@@ -38,7 +38,7 @@ int agent_finish(struct agent *a, struct err *err)
 	json_t *stats;
 	int ret;
 
-	source_vhost_stop(a->conf->source);
+	source_port_stop(a->conf->source);
 	if (!a->sink.configured || a->sink.account.track.finished)
 		return 0;
 	sink_finish(&a->sink);
@@ -185,7 +185,7 @@ static enum agent_reply method_arm(struct agent *a, json_int_t id, json_t *param
 		err_set(err, -EALREADY, "an arm is waiting already");
 		return AGENT_USAGE;
 	}
-	if (source_vhost_start(a->conf->source, &a->sink.account, &a->lock, err))
+	if (source_port_start(a->conf->source, &a->sink.account, &a->lock, err))
 		return AGENT_RIG;
 	a->arming = true;
 	a->arm_id = id;
@@ -198,13 +198,13 @@ void agent_arm_poll(struct agent *a)
 {
 	if (!a->arming)
 		return;
-	if (source_vhost_link(a->conf->source)) {
+	if (source_port_ready(a->conf->source)) {
 		a->arming = false;
 		a->state = AGENT_ARMED;
 		agent_send(a, wire_result(a->arm_id, json_pack("{s:b}", "link", 1)));
 	} else if (sink_now_ns() >= a->arm_until_ns) {
 		a->arming = false;
-		source_vhost_stop(a->conf->source);
+		source_port_stop(a->conf->source);
 		agent_send(a, wire_error(a->arm_id, EXIT_RIG,
 					 "no guest came to the vhost socket in "
 					 "time: start it, or give arm a longer timeout_ms"));
@@ -296,7 +296,7 @@ static enum agent_reply method_finish(struct agent *a, json_int_t id, json_t *pa
 	struct err lost;
 
 	(void)id;
-	source_vhost_stop(a->conf->source);
+	source_port_stop(a->conf->source);
 	if (finish_sent(a, params, err))
 		return AGENT_USAGE;
 	a->state = AGENT_DONE;

@@ -12,7 +12,7 @@
 #include "sink/options.h"
 #include "sink/sink.h"
 #include "sink/source_pcap.h"
-#include "sink/source_vhost.h"
+#include "sink/source_port.h"
 #include "sink/stats.h"
 
 const char *argp_program_version = "dststorm-sink " DSTSTORM_VERSION " (" DSTSTORM_GIT_ID ")";
@@ -39,7 +39,7 @@ static int configure(struct sink *s, const struct options *o, struct err *err)
 						  .allow = o->allow,
 						  .nr_allow = o->nr_allow,
 						  .nr_shards = o->nr_shards,
-						  .answers_arp = o->source == SOURCE_VHOST},
+						  .answers_arp = o->source == SOURCE_PORT},
 			      err);
 }
 
@@ -116,10 +116,10 @@ static int run_pcap(const struct options *o, struct err *err)
 	return code;
 }
 
-/* --- a guest ---------------------------------------------------------------------------------- */
+/* --- a port ----------------------------------------------------------------------------------- */
 
 /* By hand, without a controller: until a signal. */
-static int run_alone(const struct options *o, struct source_vhost *source, const sigset_t *end,
+static int run_alone(const struct options *o, struct source_port *source, const sigset_t *end,
 		     struct err *err)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -128,9 +128,9 @@ static int run_alone(const struct options *o, struct source_vhost *source, const
 
 	if (configure(&s, o, err))
 		return EXIT_USAGE;
-	if (!source_vhost_start(source, &s.account, &lock, err)) {
+	if (!source_port_start(source, &s.account, &lock, err)) {
 		sigwait(end, &number);
-		source_vhost_stop(source);
+		source_port_stop(source);
 		if (!tell_sent(&s, o, err) && !results(&s, o, "done", err))
 			code = EXIT_OK;
 	}
@@ -138,11 +138,11 @@ static int run_alone(const struct options *o, struct source_vhost *source, const
 	return code;
 }
 
-static int run_vhost(const struct options *o, struct err *err)
+static int run_port(const struct options *o, struct err *err)
 {
-	struct source_vhost *source;
+	struct source_port *source;
 	sigset_t end;
-	int code;
+	int code, ret;
 
 	/* Before DPDK starts threads, so that none of them takes the signals. */
 	sigemptyset(&end);
@@ -150,8 +150,9 @@ static int run_vhost(const struct options *o, struct err *err)
 	sigaddset(&end, SIGTERM);
 	sigprocmask(SIG_BLOCK, &end, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	if (source_vhost_open(&source, o->where, o->huge, o->memory_mb, err))
-		return EXIT_RIG;
+	ret = source_port_open(&source, &o->port, o->huge, o->memory_mb, err);
+	if (ret)
+		return ret == -EINVAL ? EXIT_USAGE : EXIT_RIG;
 	if (o->control)
 		code = agent_run(&(struct agent_conf){.path = o->control,
 						      .version = DSTSTORM_VERSION,
@@ -163,7 +164,7 @@ static int run_vhost(const struct options *o, struct err *err)
 			       : EXIT_OK;
 	else
 		code = run_alone(o, source, &end, err);
-	source_vhost_close(source);
+	source_port_close(source);
 	return code;
 }
 
@@ -175,7 +176,7 @@ int main(int argc, char **argv)
 
 	if (options_parse(&o, argc, argv, &err))
 		return fail(EXIT_USAGE, &err);
-	code = o.source == SOURCE_PCAP ? run_pcap(&o, &err) : run_vhost(&o, &err);
+	code = o.source == SOURCE_PCAP ? run_pcap(&o, &err) : run_port(&o, &err);
 	options_free(&o);
 	return code ? fail(code, &err) : EXIT_OK;
 }

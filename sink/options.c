@@ -44,7 +44,7 @@ static const struct argp_option option_table[] = {
 	 "has no delay",
 	 3},
 	{"huge", OPT_HUGE, NULL, 0, "vhost: use hugepages", 3},
-	{"memory", OPT_MEMORY, "MB", 0, "vhost: memory for packets (default 256)", 3},
+	{"memory", OPT_MEMORY, "MB", 0, "vhost: memory for packets (default: what it takes)", 3},
 	{"json", OPT_JSON, "FILE", 0,
 	 "write the statistics to FILE (default: standard output, or "
 	 "nowhere with --control)",
@@ -87,16 +87,13 @@ static int option_u32(const char *text, const char *name, uint32_t min, uint32_t
 
 static int option_source(struct options *o, const char *text, struct err *err)
 {
-	o->source = !strncmp(text, "vhost:", 6)	 ? SOURCE_VHOST
-		    : !strncmp(text, "pcap:", 5) ? SOURCE_PCAP
-						 : SOURCE_NONE;
-	o->where = strchr(text, ':') ? strchr(text, ':') + 1 : "";
-	if (o->source == SOURCE_NONE || !*o->where)
-		return err_set(err, -EINVAL,
-			       "unknown source \"%.128s\": give --source vhost:SOCKET or "
-			       "--source pcap:FILE",
-			       text);
-	return 0;
+	if (!strncmp(text, "pcap:", 5) && text[5]) {
+		o->source = SOURCE_PCAP;
+		o->where = text + 5;
+		return 0;
+	}
+	o->source = SOURCE_PORT;
+	return port_parse(text, &o->port, err);
 }
 
 static int option(int key, char *arg, struct argp_state *state)
@@ -171,8 +168,8 @@ static int options_check(const struct options *o, struct err *err)
 		return err_set(err, -EINVAL,
 			       "where from? Give --source vhost:SOCKET or --source "
 			       "pcap:FILE");
-	if (o->control && o->source != SOURCE_VHOST)
-		return err_set(err, -EINVAL, "--control goes with --source vhost:SOCKET only");
+	if (o->control && o->source != SOURCE_PORT)
+		return err_set(err, -EINVAL, "--control goes with ports only, not with --source pcap:FILE");
 	if (o->control && (o->scenario || o->nr_sets || o->nr_allow || o->sent_given))
 		return err_set(err, -EINVAL,
 			       "with --control the controller gives the scenario, its "
@@ -181,8 +178,8 @@ static int options_check(const struct options *o, struct err *err)
 		return err_set(err, -EINVAL,
 			       "--set, --allow, --sent and --shard-count need a "
 			       "scenario");
-	if (o->source == SOURCE_VHOST && !o->control && !o->scenario)
-		return err_set(err, -EINVAL, "a vhost source needs a scenario, or --control");
+	if (o->source == SOURCE_PORT && !o->control && !o->scenario)
+		return err_set(err, -EINVAL, "--source %s needs a scenario, or --control", o->port.text);
 	if (o->sent_given && o->nr_shards > 1)
 		return err_set(err, -EINVAL, "--sent is for one shard");
 	return 0;
@@ -199,7 +196,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	struct parsing p = {.o = o, .err = err};
 	int ret;
 
-	*o = (struct options){.nr_shards = 1, .memory_mb = 256};
+	*o = (struct options){.nr_shards = 1, .memory_mb = 0};
 	o->sets = calloc((size_t)argc + 1, sizeof(*o->sets));
 	o->allow = calloc((size_t)argc + 1, sizeof(*o->allow));
 	if (!o->sets || !o->allow)

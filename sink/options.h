@@ -6,13 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "dpdk/port.h"
 #include "sink/sink.h"
 
 struct err;
 
 struct options {
-	enum { SOURCE_NONE, SOURCE_VHOST, SOURCE_PCAP } source;
-	const char *where; /* socket or file */
+	enum { SOURCE_NONE, SOURCE_PORT, SOURCE_PCAP } source;
+	struct port_name port; /* of SOURCE_PORT */
+	const char *where; /* the file of SOURCE_PCAP */
 	const char *control, *scenario;
 	const char **sets, **allow;
 	unsigned int nr_sets, nr_allow;
@@ -20,7 +22,7 @@ struct options {
 	struct sink_files files;
 	bool sent_given, align, huge;
 	uint64_t sent_pkts;
-	uint32_t memory_mb;
+	uint32_t memory_mb; /* 0: as much as it takes */
 };
 
 /* Returns 0 or -EINVAL. --help and --version end the program. Strings are those of @argv. */

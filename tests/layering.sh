@@ -8,7 +8,11 @@ here=$(dirname "$(readlink -f "$0")")
 # shellcheck source=tests/tap.sh
 . "$here/tap.sh"
 
-programs='ctl gen sink mon'
+# What the files of each folder may include, of ours. Programs include no other program's.
+declare -A may=(
+	[dpdk]='dpdk|lib' [capture]='capture|lib'
+	[gen]='gen|dpdk|capture|lib' [sink]='sink|dpdk|capture|lib' [ctl]='ctl|capture|lib' [mon]='mon|lib'
+)
 
 # Names of all text files of tree $1 that people write, without corpora and licences.
 files()
@@ -21,10 +25,10 @@ files()
 rule_program_includes()
 {
 	local p
-	for p in $programs; do
+	for p in "${!may[@]}"; do
 		[ -d "$1/$p" ] || continue
 		grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"' --include='*.[ch]' "$1/$p" |
-			grep -vE "\"($p|lib)/[a-z0-9_]+\.h\"|\"[a-z0-9_]+\.h\""
+			grep -vE "\"(${may[$p]})/[a-z0-9_]+\.h\"|\"[a-z0-9_]+\.h\""
 	done
 }
 
@@ -46,11 +50,13 @@ rule_libraries_of_programs()
 	grep -rnE '#[[:space:]]*include[[:space:]]+<(rte_|pcap|netlink/|urcu)' --include='*.[ch]' "$1/ctl"
 	grep -rnE '#[[:space:]]*include[[:space:]]+<(rte_|pcap|urcu)' --include='*.[ch]' "$1/mon"
 	grep -rnE '#[[:space:]]*include[[:space:]]+<(netlink/|urcu)' --include='*.[ch]' "$1/gen" "$1/sink"
+	[ ! -d "$1/dpdk" ] || grep -rnE '#[[:space:]]*include[[:space:]]+<(pcap|netlink/|urcu)' --include='*.[ch]' "$1/dpdk"
+	[ ! -d "$1/capture" ] || grep -rnE '#[[:space:]]*include[[:space:]]+<(rte_|netlink/|urcu)' --include='*.[ch]' "$1/capture"
 }
 
 rule_lib_is_silent()
 {
-	grep -nE '\b(printf|puts|perror|exit|abort|_exit)[[:space:]]*\(' "$1"/lib/*.c |
+	grep -nE '\b(printf|puts|perror|exit|abort|_exit)[[:space:]]*\(' "$1"/{lib,dpdk,capture}/*.c 2>/dev/null |
 		grep -vE 'snprintf|vsnprintf|fprintf\(f'
 }
 
@@ -110,9 +116,13 @@ plant_all()
 	local long
 	long=$(yes '// SPDX-License-Identifier: GPL-2.0-or-later' | head -n 501)
 	plant program_includes gen/planted.c '#include "sink/track.h"'
-	plant program_includes mon/planted.h '#include "../gen/port.h"'
+	plant program_includes mon/planted.h '#include "../gen/lane.h"'
+	plant program_includes mon/planted.c '#include "dpdk/port.h"'
+	plant program_includes ctl/planted.c '#include "dpdk/port.h"'
+	plant program_includes dpdk/planted.c '#include "gen/lane.h"'
+	plant libraries_of_programs dpdk/planted.c '#include <pcap/pcap.h>'
 	plant lib_includes lib/planted.c '#include <rte_mbuf.h>'
-	plant lib_includes lib/planted.h '#include "gen/port.h"'
+	plant lib_includes lib/planted.h '#include "dpdk/port.h"'
 	plant yaml ctl/planted.c '#include <yaml.h>'
 	plant libraries_of_programs ctl/planted.c '#include <pcap/pcap.h>'
 	plant libraries_of_programs mon/planted.c '#include <rte_ethdev.h>'

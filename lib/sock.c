@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "gen/sock.h"
+#include "lib/sock.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "gen/eal.h"
+#include "dpdk/eal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -150,6 +150,20 @@ static bool gives(char **args, const char *const *names)
 	return false;
 }
 
+/* Only the devices that are asked for are touched, and without any the bus is not looked at. */
+static int add_pci(char **argv, int argc, const struct eal_options *o)
+{
+	static char no_pci[] = "--no-pci", text[EAL_PCI_MAX][32];
+
+	if (!o->nr_pci)
+		argv[argc++] = no_pci;
+	for (unsigned int i = 0; i < o->nr_pci; i++) {
+		snprintf(text[i], sizeof(text[i]), "-a%s", o->pci[i]);
+		argv[argc++] = text[i];
+	}
+	return argc;
+}
+
 static int add_users(char **argv, int argc, char **args, struct err *err)
 {
 	static const char *const help[] = { "-h", "--help", NULL };
@@ -197,12 +211,16 @@ int eal_start(const struct eal_options *o, struct err *err)
 	static const char *const lcores[] = { "-l", "-c", "--lcores", "-S", NULL };
 	static const char *const memory[] = { "-m", "--socket-mem", NULL };
 	static char size[32], where[512]; /* DPDK keeps pointers into them */
-	char *argv[EAL_ARGS_MAX] = { (char[]){ "dststorm-gen" },
-				     o->huge ? (char[]){ "--in-memory" } : (char[]){ "--no-huge" },
+	static char name[32], prefix[64];
+	char *argv[EAL_ARGS_MAX] = { name, o->huge ? (char[]){ "--in-memory" } :
+						     (char[]){ "--no-huge" },
 				     (char[]){ "--no-shconf" }, (char[]){ "--no-telemetry" },
-				     (char[]){ "--no-pci" }, (char[]){ "--file-prefix=gen" } };
-	int argc = 6, ret;
+				     prefix };
+	int argc = 5, ret;
 
+	snprintf(name, sizeof(name), "%s", o->name);
+	snprintf(prefix, sizeof(prefix), "--file-prefix=%s", o->name);
+	argc = add_pci(argv, argc, o);
 	if (!gives(o->args, memory)) {
 		snprintf(size, sizeof(size), "-m%u", o->memory_mb);
 		argv[argc++] = size;

@@ -3,16 +3,21 @@
  * DPDK's environment: started quietly, with nothing of it left in the file system, and with its
  * failures told in one sentence.
  */
-#ifndef GEN_EAL_H
-#define GEN_EAL_H
+#ifndef DPDK_EAL_H
+#define DPDK_EAL_H
 
 #include <stdbool.h>
 
 struct err;
 
+#define EAL_PCI_MAX 8
+
 struct eal_options {
+	const char *name;	/* of the program */
 	bool huge;		/* hugepages, otherwise ordinary memory */
 	unsigned int memory_mb;
+	const char *pci[EAL_PCI_MAX]; /* addresses of the devices to look at; all others are let be */
+	unsigned int nr_pci;
 	char **args;		/* more arguments, from the user; NULL-terminated or NULL */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unix sockets to listen on, and what dead programs left of theirs. */
-#ifndef GEN_SOCK_H
-#define GEN_SOCK_H
+#ifndef LIB_SOCK_H
+#define LIB_SOCK_H
 
 struct err;
 

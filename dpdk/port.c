@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "dpdk/port.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "dpdk/eal.h"
+#include "dpdk/port_kind.h"
+#include "lib/err.h"
+
+enum {
+	PORT_ROOM_MIN = 128, /* of a transmit buffer: short frames lie densely, and stay in L1 */
+	PORT_RX_ROOM_MIN = 2048,
+	PORT_RX_MBUFS = 2047,
+	PORT_DESCRIPTORS = 512,
+	PORT_MBUF_OVERHEAD = 192, /* struct rte_mbuf and the pool's header */
+};
+
+static const struct port_kind *const kinds[] = {
+	&port_null, &port_pcap, &port_ring, &port_vhost, &port_vdev,
+};
+#define NR_KINDS (sizeof(kinds) / sizeof(*kinds))
+
+/* --- name ------------------------------------------------------------------------------------- */
+
+const char *port_kinds(void)
+{
+	static char text[256];
+	size_t len = 0;
+
+	for (size_t i = 0; i < NR_KINDS && !text[sizeof(text) - 2]; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s%s",
+					!i ? "" : i + 1 < NR_KINDS ? ", " : " or ",
+					kinds[i]->prefix, kinds[i]->usage);
+	return text;
+}
+
+int port_parse(const char *text, struct port_name *name, struct err *err)
+{
+	for (size_t i = 0; i < NR_KINDS; i++) {
+		const struct port_kind *kind = kinds[i];
+		size_t len = strlen(kind->prefix);
+
+		if (strncmp(text, kind->prefix, len))
+			continue;
+		*name = (struct port_name){ .kind = kind, .text = text, .arg = text + len };
+		if (!*kind->usage && *name->arg)
+			return err_set(err, -EINVAL, "port '%.80s': %s takes no argument", text,
+				       kind->prefix);
+		if (*kind->usage && !*name->arg)
+			return err_set(err, -EINVAL, "port '%s': %s must follow the colon", text,
+				       kind->usage);
+		return kind->parse ? kind->parse(name, err) : 0;
+	}
+	return err_set(err, -EINVAL, "'%.80s' is no port: use %s", text, port_kinds());
+}
+
+int port_plain(const struct port_name *name, struct err *err)
+{
+	if (!strpbrk(name->arg, ",[]()=\"'"))
+		return 0;
+	return err_set(err, -EINVAL, "port '%.80s': DPDK takes no path or name with any of "
+		       ",[]()=\"' in it", name->text);
+}
+
+bool port_is(const struct port_name *name, const char *prefix)
+{
+	return !strcmp(name->kind->prefix, prefix);
+}
+
+bool port_can_receive(const struct port_name *name)
+{
+	return !name->kind->no_rx;
+}
+
+int port_prepare(const struct port_name *name, struct eal_options *o, struct err *err)
+{
+	return name->kind->prepare ? name->kind->prepare(name, o, err) : 0;
+}
+
+/* --- buffers ---------------------------------------------------------------------------------- */
+
+static unsigned int room(const struct port_conf *conf, unsigned int least)
+{
+	unsigned int frame = RTE_ALIGN_CEIL(conf->frame_max, 64u);
+
+	return RTE_PKTMBUF_HEADROOM + (frame > least ? frame : least);
+}
+
+static unsigned int rx_mbufs(const struct port_kind *kind)
+{
+	return kind->rx_mbufs ? kind->rx_mbufs : PORT_RX_MBUFS;
+}
+
+unsigned int port_memory_mb(const struct port_name *name, const struct port_conf *conf)
+{
+	uint64_t bytes = 0;
+
+	if (conf->tx)
+		bytes += (uint64_t)PORT_MBUFS * (room(conf, PORT_ROOM_MIN) + PORT_MBUF_OVERHEAD);
+	if (conf->rx && port_can_receive(name))
+		bytes += (uint64_t)rx_mbufs(name->kind) *
+			 (room(conf, PORT_RX_ROOM_MIN) + PORT_MBUF_OVERHEAD);
+	bytes += 256 * 1024; /* of the driver's, for a queue */
+	return (unsigned int)(bytes * conf->nr_queues >> 20) + 1;
+}
+
+static struct rte_mempool *make_pool(const struct port *p, const char *what, unsigned int queue,
+				     unsigned int mbufs, unsigned int size)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s%u-%u", what, p->number, queue);
+	return rte_pktmbuf_pool_create(name, mbufs, PORT_CACHE, 0, (uint16_t)size, SOCKET_ID_ANY);
+}
+
+static int make_pools(struct port *p, struct err *err)
+{
+	bool made = true;
+
+	p->tx_pools = calloc(p->nr_tx + 1u, sizeof(struct rte_mempool *));
+	p->rx_pools = calloc(p->nr_rx + 1u, sizeof(struct rte_mempool *));
+	if (!p->tx_pools || !p->rx_pools)
+		return err_set(err, -ENOMEM, "no memory for %u queues", p->conf.nr_queues);
+	for (uint16_t q = 0; q < p->nr_tx && made; q++) {
+		p->tx_pools[q] = make_pool(p, "tx", q, PORT_MBUFS, room(&p->conf, PORT_ROOM_MIN));
+		made = p->tx_pools[q];
+	}
+	for (uint16_t q = 0; q < p->nr_rx && made; q++) {
+		p->rx_pools[q] = make_pool(p, "rx", q, rx_mbufs(p->name.kind),
+					   room(&p->conf, PORT_RX_ROOM_MIN));
+		made = p->rx_pools[q];
+	}
+	if (made)
+		return 0;
+	return err_set(err, -ENOMEM, "port %s: no memory for its packets: %s (it needs %u MB)",
+		       p->name.text, "raise --memory",
+		       PORT_MEMORY_BASE_MB + port_memory_mb(&p->name, &p->conf));
+}
+
+static void free_pools(struct port *p)
+{
+	for (uint16_t q = 0; p->tx_pools && q < p->nr_tx; q++)
+		rte_mempool_free(p->tx_pools[q]);
+	for (uint16_t q = 0; p->rx_pools && q < p->nr_rx; q++)
+		rte_mempool_free(p->rx_pools[q]);
+	free(p->tx_pools);
+	free(p->rx_pools);
+	p->tx_pools = p->rx_pools = NULL;
+}
+
+/* --- device ----------------------------------------------------------------------------------- */
+
+static int probe(struct port *p, const char *args, struct err *err)
+{
+	if (!p->name.kind->on_bus && rte_vdev_init(p->device, args))
+		return err_set(err, -EIO, "port %s: DPDK cannot make it: %s", p->name.text,
+			       eal_last_words());
+	p->probed = true;
+	if (rte_eth_dev_get_port_by_name(p->device, &p->id))
+		return err_set(err, -ENODEV, "port %s: DPDK has no driver for it", p->name.text);
+	return 0;
+}
+
+static int check_queues(const struct port *p, const struct rte_eth_dev_info *info, struct err *err)
+{
+	unsigned int most = UINT16_MAX;
+
+	if (p->nr_tx)
+		most = info->max_tx_queues;
+	if (p->nr_rx && info->max_rx_queues < most)
+		most = info->max_rx_queues;
+	if (p->conf.nr_queues <= most)
+		return 0;
+	return err_set(err, -EINVAL, "%u lanes need as many queues, but port %s has %u: lower --lanes",
+		       p->conf.nr_queues, p->name.text, most);
+}
+
+static struct rte_eth_conf device_conf(const struct port *p, const struct rte_eth_dev_info *info)
+{
+	struct rte_eth_conf conf = { .txmode.mq_mode = RTE_ETH_MQ_TX_NONE };
+
+	if (p->nr_rx > 1 && info->flow_type_rss_offloads) {
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		conf.rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads &
+						   (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP |
+						    RTE_ETH_RSS_TCP);
+	}
+	return conf;
+}
+
+static int set_up(struct port *p, const struct rte_eth_dev_info *info)
+{
+	struct rte_eth_conf conf = device_conf(p, info);
+	int ret = rte_eth_dev_configure(p->id, p->nr_rx, p->nr_tx, &conf);
+	uint16_t nr_rxd = PORT_DESCRIPTORS, nr_txd = PORT_DESCRIPTORS;
+
+	if (!ret)
+		ret = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &nr_rxd, &nr_txd);
+	for (uint16_t q = 0; q < p->nr_rx && !ret; q++)
+		ret = rte_eth_rx_queue_setup(p->id, q, nr_rxd, SOCKET_ID_ANY, NULL, p->rx_pools[q]);
+	for (uint16_t q = 0; q < p->nr_tx && !ret; q++)
+		ret = rte_eth_tx_queue_setup(p->id, q, nr_txd, SOCKET_ID_ANY, NULL);
+	return ret;
+}
+
+static int start(struct port *p, struct err *err)
+{
+	struct rte_eth_dev_info info;
+	int ret;
+
+	if (rte_eth_dev_info_get(p->id, &info))
+		return err_set(err, -EIO, "port %s: DPDK tells nothing about it", p->name.text);
+	ret = check_queues(p, &info, err);
+	if (ret)
+		return ret;
+	ret = set_up(p, &info);
+	if (!ret && p->name.kind->configured && p->name.kind->configured(p, err))
+		return -EIO;
+	if (!ret)
+		ret = rte_eth_dev_start(p->id);
+	if (ret)
+		return err_set(err, ret, "port %s does not start: %s: %s", p->name.text,
+			       strerror(-ret), eal_last_words());
+	p->started = true;
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+int port_open(struct port *p, const struct port_name *name, const struct port_conf *conf,
+	      struct err *err)
+{
+	static unsigned int number;
+	char args[PORT_KIND_ARGS] = "";
+	mode_t mask;
+	int ret = 0;
+
+	*p = (struct port){ .name = *name, .conf = *conf, .promiscuous_fd = -1 };
+	p->number = number++;
+	p->nr_tx = conf->tx ? conf->nr_queues : 0;
+	p->nr_rx = conf->rx && port_can_receive(name) ? conf->nr_queues : 0;
+	if (!p->nr_tx && !p->nr_rx)
+		ret = err_set(err, -EINVAL, "nothing can be received from %s", name->text);
+	if (!ret)
+		ret = p->name.kind->describe(p, p->device, args, err);
+	if (!ret)
+		ret = make_pools(p, err);
+	mask = umask(0177); /* a socket is nobody else's */
+	if (!ret)
+		ret = probe(p, args, err);
+	if (!ret)
+		ret = start(p, err);
+	umask(mask);
+	if (ret)
+		port_close(p);
+	return ret;
+}
+
+void port_close(struct port *p)
+{
+	if (p->started)
+		rte_eth_dev_stop(p->id);
+	if (p->probed) {
+		if (p->name.kind->stopping)
+			p->name.kind->stopping(p);
+		rte_eth_dev_close(p->id);
+		if (!p->name.kind->on_bus)
+			rte_vdev_uninit(p->device);
+	}
+	p->started = p->probed = false;
+	free_pools(p);
+}
+
+bool port_link_up(const struct port *p)
+{
+	struct rte_eth_link link = { .link_status = RTE_ETH_LINK_DOWN };
+
+	return !rte_eth_link_get_nowait(p->id, &link) && link.link_status == RTE_ETH_LINK_UP;
+}
+
+uint32_t port_max_frame(const struct port *p)
+{
+	return p->name.kind->max_frame ? p->name.kind->max_frame(p) : PORT_FRAME_MAX;
+}
+
+bool port_ready(struct port *p)
+{
+	return p->name.kind->ready ? p->name.kind->ready(p) : true;
+}
+
+void port_waits_for(struct port *p, char *buf, size_t size)
+{
+	if (p->name.kind->waits_for)
+		p->name.kind->waits_for(p, buf, size);
+	else
+		snprintf(buf, size, "the link of %s", p->name.text);
+}
+
+int port_check(struct port *p, uint64_t sent_pkts, uint64_t sent_bytes, struct err *err)
+{
+	return p->name.kind->check ? p->name.kind->check(p, sent_pkts, sent_bytes, err) : 0;
+}

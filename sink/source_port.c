@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sink/source_port.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+
+#include "dpdk/eal.h"
+#include "dpdk/port.h"
+#include "lib/err.h"
+#include "lib/nap.h"
+#include "sink/account.h"
+#include "sink/sink.h"
+
+#define SOURCE_BURST	 64u
+#define SOURCE_FRAME_MAX 2048u
+
+/*
+ * Between polls: nap_active_ns() while packets come, which is how exact delays are, and up to
+ * NAP_IDLE_MAX after a silence, which is far from filling the guest's ring. Only a full burst is
+ * followed by another poll at once.
+ */
+#define NAP_IDLE_MAX_NS UINT64_C(500000)
+#define NAP_SLACK_NS	1000ul /* the kernel's 50 us of timer slack would double the naps */
+
+struct source_port {
+	struct port port;
+	pthread_t thread;
+	bool running;
+	atomic_bool stop;
+	struct account *account;
+	pthread_mutex_t *lock;
+};
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static unsigned int source_receive(struct source_port *s)
+{
+	struct rte_mbuf *m[SOURCE_BURST];
+	unsigned int n = rte_eth_rx_burst(s->port.id, 0, m, SOURCE_BURST);
+	uint64_t now_ns;
+
+	if (!n)
+		return 0;
+	now_ns = sink_now_ns();
+	pthread_mutex_lock(s->lock);
+	for (unsigned int i = 0; i < n; i++)
+		account_frame(s->account, rte_pktmbuf_mtod(m[i], const uint8_t *),
+			      rte_pktmbuf_data_len(m[i]), now_ns);
+	account_flush(s->account);
+	pthread_mutex_unlock(s->lock);
+	rte_pktmbuf_free_bulk(m, n);
+	return n;
+}
+
+static struct rte_mbuf *source_mbuf(struct source_port *s, const struct answer *answer)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(s->port.tx_pools[0]);
+
+	if (m)
+		memcpy(rte_pktmbuf_append(m, ARP_FRAME_LEN), answer->frame, ARP_FRAME_LEN);
+	return m;
+}
+
+/* Send what is due, as much as the guest takes; what it refuses waits. Returns when the next is. */
+static uint64_t source_answer(struct source_port *s, uint64_t now_ns)
+{
+	struct answers *a = &s->account->answers;
+	struct rte_mbuf *m[SOURCE_BURST];
+	const struct answer *answer;
+	unsigned int n = 0, sent = 0;
+	uint64_t next_ns;
+
+	pthread_mutex_lock(s->lock);
+	while (n < SOURCE_BURST && (answer = answers_due(a, n, now_ns))) {
+		m[n] = source_mbuf(s, answer);
+		if (!m[n])
+			break;
+		n++;
+	}
+	if (n)
+		sent = rte_eth_tx_burst(s->port.id, 0, m, (uint16_t)n);
+	answers_pop(a, sent);
+	s->account->counts.arp_replies += sent;
+	next_ns = answers_next_ns(a);
+	pthread_mutex_unlock(s->lock);
+	if (sent < n)
+		rte_pktmbuf_free_bulk(m + sent, n - sent);
+	/* A guest that takes nothing is tried again with the next poll, not at once. */
+	return sent < n ? UINT64_MAX : next_ns;
+}
+
+static void source_nap(uint64_t nap_ns, uint64_t now_ns, uint64_t next_ns)
+{
+	if (next_ns <= now_ns)
+		return;
+	if (next_ns - now_ns < nap_ns)
+		nap_ns = next_ns - now_ns;
+	nanosleep(&(struct timespec){.tv_nsec = (long)nap_ns}, NULL);
+}
+
+static void *source_thread(void *arg)
+{
+	const uint64_t active_ns = nap_active_ns(sysconf(_SC_NPROCESSORS_ONLN));
+	uint64_t nap_ns = active_ns, now_ns, next_ns;
+	struct source_port *s = arg;
+	unsigned int n;
+
+	prctl(PR_SET_TIMERSLACK, NAP_SLACK_NS);
+	rte_thread_register(); /* without it the pool works too, only slower */
+	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+		n = source_receive(s);
+		now_ns = sink_now_ns();
+		next_ns = source_answer(s, now_ns);
+		if (n == SOURCE_BURST)
+			continue;
+		nap_ns = n ? active_ns : 2 * nap_ns;
+		if (nap_ns > NAP_IDLE_MAX_NS)
+			nap_ns = NAP_IDLE_MAX_NS;
+		source_nap(nap_ns, now_ns, next_ns);
+	}
+	rte_thread_unregister();
+	return NULL;
+}
+
+int source_port_start(struct source_port *s, struct account *a, pthread_mutex_t *lock,
+		       struct err *err)
+{
+	int ret;
+
+	s->account = a;
+	s->lock = lock;
+	atomic_store(&s->stop, false);
+	ret = pthread_create(&s->thread, NULL, source_thread, s);
+	if (ret)
+		return err_set(err, -ret, "cannot start the receiving thread: %s", strerror(ret));
+	s->running = true;
+	return 0;
+}
+
+void source_port_stop(struct source_port *s)
+{
+	if (!v || !s->running)
+		return;
+	atomic_store(&s->stop, true);
+	pthread_join(s->thread, NULL);
+	s->running = false;
+}
+
+/* --- the port --------------------------------------------------------------------------------- */
+
+static int source_open(struct source_port *s, const struct port_name *name, bool huge,
+		       unsigned int memory_mb, struct err *err)
+{
+	struct eal_options eal = {.name = "dststorm-sink", .huge = huge, .memory_mb = memory_mb};
+	struct port_conf conf = {.nr_queues = 1, .rx = true, .tx = true,
+				 .frame_max = SOURCE_FRAME_MAX};
+	int ret = port_prepare(name, &eal, err);
+
+	if (!ret)
+		ret = eal_start(&eal, err);
+	return ret ? ret : port_open(&s->port, name, &conf, err);
+}
+
+int source_port_open(struct source_port **out, const struct port_name *name, bool huge,
+		     unsigned int memory_mb, struct err *err)
+{
+	struct source_port *s = calloc(1, sizeof(*s));
+	int ret;
+
+	if (!s)
+		return err_set(err, -ENOMEM, "no memory");
+	ret = source_open(s, name, huge, memory_mb, err);
+	if (ret)
+		source_port_close(s);
+	else
+		*out = s;
+	return ret;
+}
+
+void source_port_close(struct source_port *s)
+{
+	if (!s)
+		return;
+	source_port_stop(s);
+	port_close(&s->port);
+	eal_stop();
+	free(s);
+}
+
+bool source_port_ready(struct source_port *s)
+{
+	return port_ready(&s->port);
+}
+
+void source_port_waits_for(struct source_port *s, char *buf, size_t size)
+{
+	port_waits_for(&s->port, buf, size);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Frames from a port of DPDK's (dpdk/port.h); answers to ARP go back the same way.
+ *
+ * Guarantees: one thread receives, accounts and answers. It holds the lock given to
+ * source_port_start() whenever it touches the account, for one burst at a time; whoever else takes
+ * that lock sees whole bursts, and should give it back within a millisecond: until then the guest's
+ * ring (256 packets by QEMU's default) is all the room there is. After source_port_stop() the
+ * account is the caller's alone.
+ */
+#ifndef SINK_SOURCE_PORT_H
+#define SINK_SOURCE_PORT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct account;
+struct err;
+struct port_name;
+struct source_port;
+
+/* Start DPDK, with @memory_mb or as much as it takes (0), and the port. Once in a process. Returns 0;
+ * -EINVAL: it was asked for wrongly; other negative errno. */
+int source_port_open(struct source_port **s, const struct port_name *name, bool huge,
+		     unsigned int memory_mb, struct err *err);
+/* Everything goes. @s may be NULL. */
+void source_port_close(struct source_port *s);
+
+/* port_ready() and port_waits_for() (dpdk/port.h) of the port. */
+bool source_port_ready(struct source_port *s);
+void source_port_waits_for(struct source_port *s, char *buf, size_t size);
+
+int source_port_start(struct source_port *s, struct account *a, pthread_mutex_t *lock,
+		       struct err *err);
+/* Does nothing if it was not started. */
+void source_port_stop(struct source_port *s);
+
+#endif
