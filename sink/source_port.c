@@ -148,7 +148,7 @@ int source_port_start(struct source_port *s, struct account *a, pthread_mutex_t 
 
 void source_port_stop(struct source_port *s)
 {
-	if (!v || !s->running)
+	if (!s || !s->running)
 		return;
 	atomic_store(&s->stop, true);
 	pthread_join(s->thread, NULL);
