@@ -468,7 +468,7 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	echo keep >file
 	fails 3 'no socket' --source "vhost:$PWD/file" s.yaml
 	[ "$(cat file)" = keep ]
-	fails 3 'too long' --source "vhost:/tmp/$(printf '%0110d' 0)" s.yaml
+	fails 3 'at most 107 bytes' --source "vhost:/tmp/$(printf '%0110d' 0)" s.yaml
 	fails 2 'DPDK takes no path' --source "vhost:a,b" s.yaml
 	fails 3 'cannot listen' --source "vhost:$PWD/no/such/v" s.yaml
 	fails 3 'cannot listen' --source "vhost:$PWD/v" --control no/such/c
