@@ -121,35 +121,51 @@ static double run_sysctl_max(const struct run *run, const char *name, double lea
 	return least;
 }
 
+/* Milliseconds from a neighbour's first solicitation until it is given up, in table @family. */
+static double run_giving_up_ms(const struct run *run, const char *family)
+{
+	const json_t *n = json_object_get(json_object_get(run->last_mon, "neigh"), family);
+	double solicits = (double)jpath_int(n, "mcast_probes");
+	double retrans_ms = (double)jpath_int(n, "retrans_time_ms");
+
+	solicits = run_sysctl_max(run, ".mcast_solicit", solicits > 0 ? solicits : 3);
+	return solicits * run_sysctl_max(run, ".retrans_time_ms", retrans_ms > 0 ? retrans_ms : 1000);
+}
+
 /* Seconds after which whatever the DUT's neighbours hold is delivered or dropped: every solicitation
  * unanswered, the responder's delay, and a margin. */
 static double run_drain_s(const struct run *run)
 {
-	double solicits = (double)jpath_int(run->last_mon, "neigh.ipv4.mcast_probes");
-	double retrans_ms = (double)jpath_int(run->last_mon, "neigh.ipv4.retrans_time_ms");
+	const struct scenario *s = &run->scenario;
+	double v4 = run_giving_up_ms(run, "ipv4"), v6 = run_giving_up_ms(run, "ipv6");
+	double delay_ms = s->delay_ms;
 
-	if (run->scenario.drain_s > 0)
-		return run->scenario.drain_s;
-	solicits = run_sysctl_max(run, ".mcast_solicit", solicits > 0 ? solicits : 3);
-	retrans_ms = run_sysctl_max(run, ".retrans_time_ms", retrans_ms > 0 ? retrans_ms : 1000);
-	return (solicits * retrans_ms + run->scenario.delay_ms) / 1000 + DRAIN_MARGIN_S;
+	if (s->drain_s > 0)
+		return s->drain_s;
+	for (uint32_t i = 0; i < s->nr_rules; i++)
+		delay_ms = s->rules[i].delay_ms > delay_ms ? s->rules[i].delay_ms : delay_ms;
+	return ((v4 > v6 ? v4 : v6) + delay_ms) / 1000 + DRAIN_MARGIN_S;
 }
 
+#define PULSE 7
+
 /* What must stand still, as one number a counter. */
-static void run_pulse(json_t *sink, json_t *mon, json_int_t v[5])
+static void run_pulse(json_t *sink, json_t *mon, json_int_t v[PULSE])
 {
 	v[0] = jpath_int(sink, "rx_pkts");
 	v[1] = jpath_int(mon, "ip.forwarded_pkts");
 	v[2] = jpath_int(mon, "neigh.ipv4.allocs");
 	v[3] = jpath_int(mon, "neigh.ipv4.res_failed");
 	v[4] = jpath_int(mon, "ifs.out.tx_pkts");
+	v[5] = jpath_int(mon, "neigh.ipv6.allocs");
+	v[6] = jpath_int(mon, "neigh.ipv6.res_failed");
 }
 
 static int run_drain(struct run *run, struct err *err)
 {
 	double wait_s = run_drain_s(run);
 	uint64_t end;
-	json_int_t was[5] = {-1}, is[5];
+	json_int_t was[PULSE] = {-1}, is[PULSE];
 	int still = 0;
 
 	if (!run->opt.quiet)
@@ -203,10 +219,27 @@ static json_t *run_final(struct run *run, struct role *r, const char *method, js
 	return stats;
 }
 
-/* Everybody's last words. The generator's first: it tells the sink how much there was to lose. */
+/* What the sink has to know of the generator's last words: how many packets of which numbers there
+ * were to lose. */
+static json_t *run_sent(const json_t *gen)
+{
+	const json_t *streams = json_object_get(gen, "streams"), *one;
+	json_t *list = json_array();
+	size_t i;
+
+	if (!streams && json_object_get(gen, "lanes"))
+		return json_pack("{s:O}", "lanes", json_object_get(gen, "lanes"));
+	json_array_foreach(streams, i, one)
+		json_array_append_new(list, json_pack("{s:I, s:i, s:O}", "stream", (json_int_t)i,
+						      "shard", 0, "lanes",
+						      json_object_get(one, "lanes")));
+	return json_pack("{s:o}", "sent", list);
+}
+
+/* Everybody's last words. The generator's first: the sink is told them. */
 static int run_finals(struct run *run, uint64_t ms, struct err *err)
 {
-	json_t *gen, *mon, *sink, *sent = json_object();
+	json_t *gen, *mon, *sink;
 	const json_t *stats;
 	int bad;
 
@@ -214,11 +247,8 @@ static int run_finals(struct run *run, uint64_t ms, struct err *err)
 	bad = !stats;
 	if (!stats)
 		stats = run->last_gen;
-	json_object_set_new(sent, "sent_pkts", json_integer(jpath_int(stats, "sent_pkts")));
-	if (json_object_get(stats, "lanes"))
-		json_object_set(sent, "lanes", json_object_get(stats, "lanes"));
 	bad |= !run_final(run, &run->mon, "finish", json_object(), ms, &mon, err);
-	bad |= !run_final(run, &run->sink, "finish", sent, ms, &sink, err);
+	bad |= !run_final(run, &run->sink, "finish", run_sent(stats), ms, &sink, err);
 	json_decref(gen);
 	json_decref(mon);
 	json_decref(sink);

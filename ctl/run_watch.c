@@ -34,6 +34,15 @@ static double run_since_s(uint64_t then)
 	return (double)(ctl_now_ns() - then) / (double)NS_PER_S;
 }
 
+/* A number of both neighbour tables together. */
+static json_int_t run_both(const json_t *mon, const char *name)
+{
+	const json_t *neigh = json_object_get(mon, "neigh");
+
+	return jpath_int(json_object_get(neigh, "ipv4"), name) +
+	       jpath_int(json_object_get(neigh, "ipv6"), name);
+}
+
 static void run_progress(struct run *run)
 {
 	int64_t sent = jpath_int(run->last_gen, "sent_pkts");
@@ -42,8 +51,7 @@ static void run_progress(struct run *run)
 	printf("%4.0f s  sent %10" PRId64 "  delivered %10" PRId64 "  destinations %7" JSON_INTEGER_FORMAT
 	       "  neighbours %7" JSON_INTEGER_FORMAT "  table full %8" JSON_INTEGER_FORMAT "\n",
 	       run_since_s(run->t0_ns), sent, rx, jpath_int(run->last_sink, "destinations_seen"),
-	       jpath_int(run->last_mon, "neigh.ipv4.entries"),
-	       jpath_int(run->last_mon, "neigh.ipv4.table_fulls"));
+	       run_both(run->last_mon, "entries"), run_both(run->last_mon, "table_fulls"));
 	fflush(stdout);
 }
 

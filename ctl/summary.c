@@ -98,17 +98,15 @@ static void summary_percentiles(json_t *out, const json_t *sink, const char *nam
 	}
 }
 
-static void summary_sink(json_t *out, const json_t *sink)
+/* What a stream has of its own. */
+static void summary_sink_flow(json_t *out, const json_t *sink)
 {
 	static const char *const map[][2] = {{"rx_pkts", "sink.rx_pkts"},
 					     {"dup_pkts", "sink.dup_pkts"},
 					     {"reordered_pkts", "sink.reordered_pkts"},
 					     {"late_pkts", "sink.late_pkts"},
 					     {"foreign_pkts", "sink.foreign_pkts"},
-					     {"bad_csum_pkts", "sink.bad_csum_pkts"},
 					     {"destinations_seen", "sink.destinations_seen"},
-					     {"arp_requests", "sink.arp_requests"},
-					     {"arp_replies", "sink.arp_replies"},
 					     {NULL, NULL}};
 
 	summary_copy(out, sink, map);
@@ -118,6 +116,46 @@ static void summary_sink(json_t *out, const json_t *sink)
 	summary_percentiles(out, sink, "first_delivery_ns");
 	summary_percentiles(out, sink, "gap_ns");
 	jpath_set_int(out, "sink.gap_ns.resolution_ns", jpath_int(sink, "gap_ns.resolution_ns"));
+}
+
+static void summary_sink(json_t *out, const json_t *sink)
+{
+	static const char *const map[][2] = {{"bad_csum_pkts", "sink.bad_csum_pkts"},
+					     {"capture_dropped_pkts", "sink.capture_dropped_pkts"},
+					     {"arp_requests", "sink.arp_requests"},
+					     {"arp_replies", "sink.arp_replies"},
+					     {"nd_solicits", "sink.nd_solicits"},
+					     {"nd_adverts", "sink.nd_adverts"},
+					     {NULL, NULL}};
+
+	summary_sink_flow(out, sink);
+	summary_copy(out, sink, map);
+}
+
+/* The streams, in the generator's order; what the sink says about each is found by its name. */
+static void summary_streams(json_t *out, const struct summary_src *s)
+{
+	json_t *list = json_array();
+	const json_t *gen;
+	size_t i;
+
+	json_array_foreach(json_object_get(s->gen, "streams"), i, gen) {
+		const char *name = json_string_value(json_object_get(gen, "name"));
+		json_t *one = json_pack("{s:s}", "name", name ? name : "");
+		const json_t *sink = NULL, *other;
+		size_t k;
+
+		json_array_foreach(json_object_get(s->sink, "streams"), k, other) {
+			const char *of = json_string_value(json_object_get(other, "name"));
+
+			if (name && of && !strcmp(name, of))
+				sink = other;
+		}
+		summary_offered(one, gen);
+		summary_sink_flow(one, sink);
+		json_array_append_new(list, one);
+	}
+	json_object_set_new(out, "streams", list);
 }
 
 /* The greatest value of @path in the samples of the monitor. */
@@ -202,26 +240,6 @@ static void summary_dut(json_t *out, const struct summary_src *s, const json_t *
 	jpath_set_int(out, "dut.hist_overflow", jpath_int(s->after, "hist_overflow"));
 }
 
-/* Symbol of the largest IPv4 row that stands under "other". */
-static const char *summary_other_symbol(const json_t *mon)
-{
-	const char *symbol = NULL;
-	json_int_t most = 0;
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach(json_object_get(mon, "drops"), i, row) {
-		const char *cause = json_string_value(json_object_get(row, "cause"));
-		json_int_t n = jpath_int(row, "pkts");
-
-		if (cause && !strcmp(cause, "other") && n > most) {
-			most = n;
-			symbol = json_string_value(json_object_get(row, "location"));
-		}
-	}
-	return symbol;
-}
-
 static json_t *summary_fill(const json_t *manifest, const json_t *samples, struct summary_src *s)
 {
 	json_t *out = json_object();
@@ -240,6 +258,7 @@ static json_t *summary_fill(const json_t *manifest, const json_t *samples, struc
 	summary_sink(out, s->sink);
 	summary_neigh(out, s, samples, "ipv4");
 	summary_neigh(out, s, samples, "ipv6");
+	summary_streams(out, s);
 	jpath_set_int(out, "accounting.unexplained_pkts", 0);
 	return out;
 }
@@ -287,6 +306,6 @@ json_t *summary_build(const json_t *manifest, const json_t *samples, const json_
 	if (!why && jpath_int(out, "sink.lost_pkts"))
 		why = summary_blind(manifest, blind, sizeof(blind));
 	verdict_set(out, why, json_is_true(json_object_get(s.failed, "dut_died")),
-		    summary_other_symbol(s.after));
+		    json_object_get(s.after, "drops"));
 	return out;
 }

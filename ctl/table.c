@@ -101,26 +101,53 @@ static void table_traffic(FILE *f, const json_t *s)
 	fputc('\n', f);
 }
 
-static void table_host(FILE *f, const json_t *s)
+/* The table of one family; one that nothing happened to is left out, unless it is @always. */
+static void table_neigh(FILE *f, const json_t *s, const char *family, const char *title, int always)
 {
-	fprintf(f, "%-15s", "neighbours");
-	table_cell(f, s, "before", "neigh.ipv4.entries_before");
-	table_cell(f, s, "most", "neigh.ipv4.entries_max");
-	table_cell(f, s, "after", "neigh.ipv4.entries_after");
-	table_cell(f, s, "table full", "neigh.ipv4.table_fulls");
-	fprintf(f, "\n%-15s", "");
-	table_cell(f, s, "allocated", "neigh.ipv4.allocs");
-	table_cell(f, s, "destroyed", "neigh.ipv4.destroys");
-	table_cell(f, s, "forced GC", "neigh.ipv4.forced_gc_runs");
-	table_cell(f, s, "failed", "neigh.ipv4.res_failed");
-	fputc('\n', f);
+	static const char *const cells[2][4][2] = {
+		{{"before", "entries_before"}, {"most", "entries_max"}, {"after", "entries_after"},
+		 {"table full", "table_fulls"}},
+		{{"allocated", "allocs"}, {"destroyed", "destroys"}, {"forced GC", "forced_gc_runs"},
+		 {"failed", "res_failed"}}};
+	const json_t *n = json_object_get(json_object_get(s, "neigh"), family);
+
+	if (!always && !jpath_int(n, "allocs") && !jpath_int(n, "table_fulls"))
+		return;
+	for (unsigned int row = 0; row < 2; row++) {
+		fprintf(f, "%-15s", row ? "" : title);
+		for (unsigned int i = 0; i < 4; i++)
+			table_cell(f, n, cells[row][i][0], cells[row][i][1]);
+		fputc('\n', f);
+	}
+}
+
+/* What each stream lost, and how long its destinations waited; with one it would be said twice. */
+static void table_streams(FILE *f, const json_t *s)
+{
+	const json_t *streams = json_object_get(s, "streams"), *one;
+	char buf[32];
+	size_t i;
+
+	if (json_array_size(streams) < 2)
+		return;
+	json_array_foreach(streams, i, one) {
+		fprintf(f, "  %-13.13s", json_string_value(json_object_get(one, "name")));
+		table_cell(f, one, "sent", "offered.sent_pkts");
+		table_cell(f, one, "lost", "sink.lost_pkts");
+		fprintf(f, "  %-10s %11s", "1st p99",
+			table_time(jpath_int(one, "sink.first_delivery_ns.p99"), buf));
+		fprintf(f, "  %-10s %11s\n", "gap max",
+			table_time(jpath_int(one, "sink.gap_ns.max"), buf));
+	}
 }
 
 void table_print(FILE *f, const json_t *s)
 {
 	fputc('\n', f);
 	table_traffic(f, s);
-	table_host(f, s);
+	table_streams(f, s);
+	table_neigh(f, s, "ipv4", "neighbours", !jpath_int(s, "neigh.ipv6.allocs"));
+	table_neigh(f, s, "ipv6", "neighbours v6", 0);
 	table_times(f, s, "delay", "delay_ns");
 	table_times(f, s, "first delivery", "first_delivery_ns");
 	table_times(f, s, "longest gap", "gap_ns");
@@ -130,5 +157,9 @@ void table_print(FILE *f, const json_t *s)
 	table_cell(f, s, "unexplained", "accounting.unexplained_pkts");
 	fputc('\n', f);
 	table_drops(f, s);
+	if (jpath_int(s, "sink.capture_dropped_pkts")) {
+		table_cell(f, s, "capture", "sink.capture_dropped_pkts");
+		fputs(" dropped by the sink's capture\n", f);
+	}
 	fprintf(f, "\n%s\n", json_string_value(json_object_get(s, "verdict_text")));
 }

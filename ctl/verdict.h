@@ -11,8 +11,9 @@
 /*
  * Set "valid", "verdict", "verdict_text" and "accounting" of @summary from its other members.
  * @why_invalid: the sentence of a failed run, or NULL. @dut_died: the failure was the DUT's death.
- * @other_symbol: kernel symbol of the largest row of cause "other", or NULL.
+ * @drops: the rows of the monitor's statistics, or NULL: they tell the family that a cause is about,
+ * and the kernel symbol behind "other".
  */
-void verdict_set(json_t *summary, const char *why_invalid, int dut_died, const char *other_symbol);
+void verdict_set(json_t *summary, const char *why_invalid, int dut_died, const json_t *drops);
 
 #endif

@@ -148,6 +148,75 @@ static void test_other_is_named_by_symbol(void **state)
 	expect(l, 1, "other(nf_hook_slow)", 0);
 }
 
+/* Two streams, one of which lost ten packets: each has its own numbers, and a path finds it by name. */
+static void test_streams(void **state)
+{
+	static const char *const names[] = {"live", "scan"};
+	struct lines *l = *state;
+	json_t *gen = json_array(), *sink = json_array(), *s;
+	struct err err = {""};
+
+	json_object_set_new(l->gen, "streams", gen);
+	json_object_set_new(l->sink, "streams", sink);
+	for (int i = 0; i < 2; i++) {
+		json_array_append_new(gen, json_pack("{s:s, s:i, s:i}", "name", names[i], "sent_pkts",
+						     i ? 700 : 300, "intended_pkts", i ? 700 : 300));
+		/* The sink's order is its own. */
+		json_array_insert_new(sink, 0, json_pack("{s:s, s:i, s:{s:i}}", "name", names[i],
+							 "rx_pkts", i ? 690 : 300, "gap_ns", "max",
+							 i ? 5 : 0));
+	}
+	jpath_set_int(l->sink, "rx_pkts", 990);
+	jpath_set_int(l->after, "drops_pkts.ttl", 10);
+	expect(l, 1, "ttl", 0);
+	s = build(l);
+	assert_int_equal(jpath_int(s, "streams.live.sink.lost_pkts"), 0);
+	assert_int_equal(jpath_int(s, "streams.scan.sink.lost_pkts"), 10);
+	assert_int_equal(jpath_int(s, "streams.1.sink.gap_ns.max"), 5);
+	assert_int_equal(require_holds(s, "streams.live.sink.lost_pkts", "== 0", &err), 1);
+	assert_int_equal(require_holds(s, "streams.nobody.sink.lost_pkts", "== 0", &err), -22);
+	json_decref(s);
+	/* A packet that no stream has. */
+	jpath_set_int(json_array_get(gen, 0), "sent_pkts", 299);
+	expect(l, 0, "ttl", 0);
+}
+
+/* What the sink's own capture lost is named, and says so. */
+static void test_sink_limited(void **state)
+{
+	struct lines *l = *state;
+
+	jpath_set_int(l->sink, "rx_pkts", 900);
+	jpath_set_int(l->sink, "capture_dropped_pkts", 100);
+	expect(l, 1, "sink-limited", 0);
+	jpath_set_int(l->sink, "capture_dropped_pkts", 99);
+	expect(l, 0, "sink-limited", 1);
+}
+
+static void expect_text(struct lines *l, const char *part)
+{
+	json_t *s = build(l);
+
+	assert_non_null(strstr(json_string_value(json_object_get(s, "verdict_text")), part));
+	json_decref(s);
+}
+
+/* The sentence names the family whose packets were lost. */
+static void test_family(void **state)
+{
+	struct lines *l = *state;
+	json_t *row = json_pack("{s:s, s:i, s:i}", "cause", "neigh_full", "pkts", 10, "protocol", 34525);
+
+	jpath_set_int(l->sink, "rx_pkts", 990);
+	jpath_set_int(l->after, "drops_pkts.neigh_full", 10);
+	expect_text(l, "no room in the neighbour table: raise net.ipv*.neigh");
+	json_object_set_new(l->after, "drops", json_pack("[O]", row));
+	expect_text(l, "no room in the IPv6 neighbour table: raise net.ipv6.neigh.default.gc_thresh3");
+	jpath_set_int(row, "protocol", 2048);
+	expect_text(l, "no room in the IPv4 neighbour table: raise net.ipv4.neigh.default.gc_thresh3");
+	json_decref(row);
+}
+
 static void test_doubts(void **state)
 {
 	struct lines *l = *state;
@@ -162,6 +231,9 @@ static void test_doubts(void **state)
 	expect(l, 0, "invalid", 0);
 	jpath_set_int(l->after, "hist_overflow", 0);
 	jpath_set_int(l->after, "neigh.ipv4.destroys", 1); /* 100 - 1 is not the change of 100 */
+	expect(l, 0, "invalid", 0);
+	jpath_set_int(l->after, "neigh.ipv4.destroys", 0);
+	jpath_set_int(l->after, "neigh.ipv6.allocs", 1);
 	expect(l, 0, "invalid", 0);
 }
 
@@ -298,6 +370,9 @@ int main(void)
 		WITH_LINES(test_named_too_much),
 		WITH_LINES(test_unsent),
 		WITH_LINES(test_other_is_named_by_symbol),
+		WITH_LINES(test_streams),
+		WITH_LINES(test_sink_limited),
+		WITH_LINES(test_family),
 		WITH_LINES(test_doubts),
 		WITH_LINES(test_failures),
 		WITH_LINES(test_cut_short),
