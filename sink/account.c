@@ -59,6 +59,8 @@ void account_frame(struct account *a, const uint8_t *frame, size_t len, uint64_t
 	if (!a->counts.frames_pkts++)
 		a->first_ns = now_ns;
 	a->last_ns = now_ns;
+	if (a->tap)
+		a->tap(a->tap_arg, frame, len, now_ns);
 	switch (d.kind) {
 	case DECODE_PROBE:
 		p = &a->batch[a->nr_batch++];

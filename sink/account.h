@@ -16,6 +16,9 @@
 #include "sink/respond.h"
 #include "sink/track.h"
 
+/* Sees every frame, whatever becomes of it. */
+typedef void account_tap_fn(void *arg, const uint8_t *frame, size_t len, uint64_t now_ns);
+
 struct account_counts {
 	uint64_t frames_pkts;
 	uint64_t bad_csum_pkts; /* IPv4 with a wrong header checksum */
@@ -36,6 +39,8 @@ struct account {
 	uint64_t first_ns, last_ns; /* arrivals; valid if frames_pkts */
 	struct track_probe batch[TRACK_BATCH];
 	unsigned int nr_batch;
+	account_tap_fn *tap; /* or NULL */
+	void *tap_arg;
 };
 
 /* @a->track must be initialised, @a->respond if answers_arp; the rest zero. */

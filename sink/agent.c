@@ -19,7 +19,7 @@
 #include "lib/sock.h"
 #include "lib/wire.h"
 #include "sink/agent_private.h"
-#include "sink/source_port.h"
+#include "sink/source.h"
 
 #define AGENT_TICK_US	  20000
 #define AGENT_SAMPLE_NS	  UINT64_C(1000000000)
@@ -179,8 +179,11 @@ static void agent_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct agent *a = arg;
 	uint64_t now_ns = sink_now_ns();
+	struct err err;
 
 	(void)fd, (void)what;
+	if (source_failure(a->conf->source, &err))
+		agent_fail(a, -EIO, err.text);
 	agent_arm_poll(a);
 	agent_sample(a, now_ns);
 	if (a->quitting && now_ns - a->quit_ns > AGENT_FLUSH_NS)
@@ -282,7 +285,7 @@ int agent_run(const struct agent_conf *conf, struct err *err)
 		finish = agent_finish(&a, a.ret ? NULL : err);
 		ret = a.ret ? a.ret : finish;
 	}
-	source_port_stop(conf->source);
+	source_stop(conf->source);
 	agent_close(&a);
 	return ret;
 }

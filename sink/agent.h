@@ -7,18 +7,20 @@
 #define SINK_AGENT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sink/sink.h"
 
 struct err;
-struct source_port;
+struct source;
 
 struct agent_conf {
 	const char *path; /* of the control socket */
 	const char *version; /* for hello */
-	struct source_port *source;
+	struct source *source;
 	struct sink_files files;
+	bool passive; /* answer nothing */
 	const sigset_t *end; /* signals that end the program; blocked by the caller */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +9,7 @@
 #include "lib/err.h"
 #include "lib/wire.h"
 #include "sink/agent_private.h"
-#include "sink/source_port.h"
+#include "sink/source.h"
 #include "sink/stats.h"
 
 #define ARM_TIMEOUT_MS 30000
@@ -27,7 +28,7 @@ json_t *agent_stats(struct agent *a)
 	json_t *stats;
 
 	pthread_mutex_lock(&a->lock);
-	stats = stats_json(&a->sink.account, agent_states[a->state], sink_now_ns());
+	stats = stats_json(&a->sink, agent_states[a->state], sink_now_ns());
 	pthread_mutex_unlock(&a->lock);
 	return stats;
 }
@@ -38,7 +39,7 @@ int agent_finish(struct agent *a, struct err *err)
 	json_t *stats;
 	int ret;
 
-	source_port_stop(a->conf->source);
+	source_stop(a->conf->source);
 	if (!a->sink.configured || a->sink.account.track.finished)
 		return 0;
 	sink_finish(&a->sink);
@@ -126,7 +127,8 @@ static int configure_hist_dir(struct agent *a, json_t *params, struct err *err)
 
 static int configure_sink(struct agent *a, json_t *params, struct err *err)
 {
-	struct sink_conf conf = {.answers_arp = true};
+	struct sink_conf conf = {.answers_arp = !a->conf->passive,
+				 .write = a->conf->files.write};
 	const char **sets = NULL, **allow = NULL, **dut = NULL;
 	json_int_t nr_shards = 1;
 	int ret;
@@ -185,7 +187,7 @@ static enum agent_reply method_arm(struct agent *a, json_int_t id, json_t *param
 		err_set(err, -EALREADY, "an arm is waiting already");
 		return AGENT_USAGE;
 	}
-	if (source_port_start(a->conf->source, &a->sink.account, &a->lock, err))
+	if (source_start(a->conf->source, &a->sink, &a->lock, err))
 		return AGENT_RIG;
 	a->arming = true;
 	a->arm_id = id;
@@ -196,18 +198,21 @@ static enum agent_reply method_arm(struct agent *a, json_int_t id, json_t *param
 
 void agent_arm_poll(struct agent *a)
 {
+	char waits_for[128], text[256];
+
 	if (!a->arming)
 		return;
-	if (source_port_ready(a->conf->source)) {
+	if (source_ready(a->conf->source)) {
 		a->arming = false;
 		a->state = AGENT_ARMED;
 		agent_send(a, wire_result(a->arm_id, json_pack("{s:b}", "link", 1)));
 	} else if (sink_now_ns() >= a->arm_until_ns) {
 		a->arming = false;
-		source_port_stop(a->conf->source);
-		agent_send(a, wire_error(a->arm_id, EXIT_RIG,
-					 "no guest came to the vhost socket in "
-					 "time: start it, or give arm a longer timeout_ms"));
+		source_stop(a->conf->source);
+		source_waits_for(a->conf->source, waits_for, sizeof(waits_for));
+		snprintf(text, sizeof(text), "waited in vain for %s: see to it, or give arm a "
+			 "longer timeout_ms", waits_for);
+		agent_send(a, wire_error(a->arm_id, EXIT_RIG, text));
 	}
 }
 
@@ -296,7 +301,7 @@ static enum agent_reply method_finish(struct agent *a, json_int_t id, json_t *pa
 	struct err lost;
 
 	(void)id;
-	source_port_stop(a->conf->source);
+	source_stop(a->conf->source);
 	if (finish_sent(a, params, err))
 		return AGENT_USAGE;
 	a->state = AGENT_DONE;

@@ -11,8 +11,8 @@
 #include "sink/agent.h"
 #include "sink/options.h"
 #include "sink/sink.h"
+#include "sink/source.h"
 #include "sink/source_pcap.h"
-#include "sink/source_port.h"
 #include "sink/stats.h"
 
 const char *argp_program_version = "dststorm-sink " DSTSTORM_VERSION " (" DSTSTORM_GIT_ID ")";
@@ -39,7 +39,9 @@ static int configure(struct sink *s, const struct options *o, struct err *err)
 						  .allow = o->allow,
 						  .nr_allow = o->nr_allow,
 						  .nr_shards = o->nr_shards,
-						  .answers_arp = o->source == SOURCE_PORT},
+						  .answers_arp = o->source != SOURCE_PCAP &&
+								 !o->passive,
+						  .write = o->files.write},
 			      err);
 }
 
@@ -63,7 +65,7 @@ static int results(struct sink *s, const struct options *o, const char *state, s
 	sink_finish(s);
 	if (!files.json)
 		files.json = "-";
-	stats = stats_json(&s->account, state, sink_now_ns());
+	stats = stats_json(s, state, sink_now_ns());
 	ret = sink_write(s, &files, stats, err);
 	json_decref(stats);
 	return ret;
@@ -116,31 +118,35 @@ static int run_pcap(const struct options *o, struct err *err)
 	return code;
 }
 
-/* --- a port ----------------------------------------------------------------------------------- */
+/* --- a port or an interface ------------------------------------------------------------------- */
 
-/* By hand, without a controller: until a signal. */
-static int run_alone(const struct options *o, struct source_port *source, const sigset_t *end,
+/* By hand, without a controller: until a signal, or until the source fails. */
+static int run_alone(const struct options *o, struct source *source, const sigset_t *end,
 		     struct err *err)
 {
 	pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct sink s = {0};
-	int code = EXIT_RIG, number;
+	int code = EXIT_RIG, number, failed;
+	struct err late;
 
 	if (configure(&s, o, err))
 		return EXIT_USAGE;
-	if (!source_port_start(source, &s.account, &lock, err)) {
+	if (!source_start(source, &s, &lock, err)) {
 		sigwait(end, &number);
-		source_port_stop(source);
-		if (!tell_sent(&s, o, err) && !results(&s, o, "done", err))
+		source_stop(source);
+		failed = source_failure(source, err);
+		if (!failed)
+			failed = tell_sent(&s, o, err);
+		if (!results(&s, o, failed ? "failed" : "done", failed ? &late : err) && !failed)
 			code = EXIT_OK;
 	}
 	sink_free(&s);
 	return code;
 }
 
-static int run_port(const struct options *o, struct err *err)
+static int run_source(const struct options *o, struct err *err)
 {
-	struct source_port *source;
+	struct source *source;
 	sigset_t end;
 	int code, ret;
 
@@ -150,7 +156,14 @@ static int run_port(const struct options *o, struct err *err)
 	sigaddset(&end, SIGTERM);
 	sigprocmask(SIG_BLOCK, &end, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	ret = source_port_open(&source, &o->port, o->huge, o->memory_mb, err);
+	ret = source_open(&source,
+			  &(struct source_conf){.kind = o->source,
+						.port = &o->port,
+						.interface = o->where,
+						.huge = o->huge,
+						.memory_mb = o->memory_mb,
+						.buffer_mb = o->buffer_mb},
+			  err);
 	if (ret)
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_RIG;
 	if (o->control)
@@ -158,13 +171,14 @@ static int run_port(const struct options *o, struct err *err)
 						      .version = DSTSTORM_VERSION,
 						      .source = source,
 						      .files = o->files,
+						      .passive = o->passive,
 						      .end = &end},
 				 err)
 			       ? EXIT_RIG
 			       : EXIT_OK;
 	else
 		code = run_alone(o, source, &end, err);
-	source_port_close(source);
+	source_close(source);
 	return code;
 }
 
@@ -176,7 +190,7 @@ int main(int argc, char **argv)
 
 	if (options_parse(&o, argc, argv, &err))
 		return fail(EXIT_USAGE, &err);
-	code = o.source == SOURCE_PCAP ? run_pcap(&o, &err) : run_port(&o, &err);
+	code = o.source == SOURCE_PCAP ? run_pcap(&o, &err) : run_source(&o, &err);
 	options_free(&o);
 	return code ? fail(code, &err) : EXIT_OK;
 }

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/err.h"
+#include "sink/source_live.h"
 
 enum {
 	OPT_SET = 256,
@@ -21,17 +23,20 @@ enum {
 	OPT_ALIGN,
 	OPT_HUGE,
 	OPT_MEMORY,
+	OPT_BUFFER,
+	OPT_PASSIVE,
+	OPT_WRITE,
 	OPT_HELP,
 	OPT_VERSION
 };
 
 static const struct argp_option option_table[] = {
 	{"source", 's', "SOURCE", 0,
-	 "where packets come from: vhost:SOCKET or pcap:FILE "
-	 "(pcap:- is standard input)",
+	 "where packets come from: live:INTERFACE, pcap:FILE (pcap:- is standard input) "
+	 "or a port of DPDK's, as vhost:SOCKET",
 	 1},
 	{"control", OPT_CONTROL, "PATH", 0,
-	 "be driven through a control socket at PATH (vhost only)", 1},
+	 "be driven through a control socket at PATH (not with pcap)", 1},
 	{"set", OPT_SET, "KEY=VALUE", 0, "override a key of the scenario", 2},
 	{"allow", OPT_ALLOW, "PREFIX", 0, "allow destinations in PREFIX beside the lab ranges", 2},
 	{"shard-count", OPT_SHARDS, "N", 0, "generators that share the work (default 1)", 2},
@@ -43,8 +48,12 @@ static const struct argp_option option_table[] = {
 	 "pcap: shift the times of the file so that the first probe "
 	 "has no delay",
 	 3},
-	{"huge", OPT_HUGE, NULL, 0, "vhost: use hugepages", 3},
-	{"memory", OPT_MEMORY, "MB", 0, "vhost: memory for packets (default: what it takes)", 3},
+	{"huge", OPT_HUGE, NULL, 0, "ports: use hugepages", 3},
+	{"memory", OPT_MEMORY, "MB", 0, "ports: memory for packets (default: what it takes)", 3},
+	{"buffer", OPT_BUFFER, "MB", 0,
+	 "live: room in the kernel for packets that wait to be seen (default 64)", 3},
+	{"passive", OPT_PASSIVE, NULL, 0, "answer no ARP and no neighbour solicitation", 3},
+	{"write", OPT_WRITE, "FILE", 0, "write all frames to FILE: pcap with nanoseconds", 4},
 	{"json", OPT_JSON, "FILE", 0,
 	 "write the statistics to FILE (default: standard output, or "
 	 "nowhere with --control)",
@@ -87,13 +96,16 @@ static int option_u32(const char *text, const char *name, uint32_t min, uint32_t
 
 static int option_source(struct options *o, const char *text, struct err *err)
 {
-	if (!strncmp(text, "pcap:", 5) && text[5]) {
-		o->source = SOURCE_PCAP;
-		o->where = text + 5;
-		return 0;
-	}
-	o->source = SOURCE_PORT;
-	return port_parse(text, &o->port, err);
+	o->source = !strncmp(text, "pcap:", 5)	 ? SOURCE_PCAP
+		    : !strncmp(text, "live:", 5) ? SOURCE_LIVE
+						 : SOURCE_PORT;
+	if (o->source == SOURCE_PORT)
+		return port_parse(text, &o->port, err);
+	o->where = text + 5;
+	if (!*o->where)
+		return err_set(err, -EINVAL, "%s lacks a name: give live:INTERFACE or pcap:FILE",
+			       text);
+	return 0;
 }
 
 static int option(int key, char *arg, struct argp_state *state)
@@ -126,6 +138,14 @@ static int option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MEMORY:
 		return option_u32(arg, "--memory", 1, 1u << 20, &o->memory_mb, p->err);
+	case OPT_BUFFER:
+		return option_u32(arg, "--buffer", 1, LIVE_BUFFER_MAX_MB, &o->buffer_mb, p->err);
+	case OPT_PASSIVE:
+		o->passive = true;
+		return 0;
+	case OPT_WRITE:
+		o->files.write = arg;
+		return 0;
 	case OPT_JSON:
 		o->files.json = arg;
 		return 0;
@@ -161,15 +181,24 @@ static int option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* Options that contradict each other. */
 static int options_check(const struct options *o, struct err *err)
 {
 	if (o->source == SOURCE_NONE)
 		return err_set(err, -EINVAL,
-			       "where from? Give --source vhost:SOCKET or --source "
-			       "pcap:FILE");
-	if (o->control && o->source != SOURCE_PORT)
-		return err_set(err, -EINVAL, "--control goes with ports only, not with --source pcap:FILE");
+			       "where from? Give --source vhost:SOCKET, live:INTERFACE "
+			       "or pcap:FILE");
+	if (o->control && o->source == SOURCE_PCAP)
+		return err_set(err, -EINVAL,
+			       "--control goes with ports and live:INTERFACE, not with "
+			       "--source pcap:FILE");
 	if (o->control && (o->scenario || o->nr_sets || o->nr_allow || o->sent_given))
 		return err_set(err, -EINVAL,
 			       "with --control the controller gives the scenario, its "
@@ -179,9 +208,13 @@ static int options_check(const struct options *o, struct err *err)
 			       "--set, --allow, --sent and --shard-count need a "
 			       "scenario");
 	if (o->source == SOURCE_PORT && !o->control && !o->scenario)
-		return err_set(err, -EINVAL, "--source %s needs a scenario, or --control", o->port.text);
+		return err_set(err, -EINVAL, "--source %s needs a scenario, or --control",
+			       o->port.text);
 	if (o->sent_given && o->nr_shards > 1)
 		return err_set(err, -EINVAL, "--sent is for one shard");
+	if (o->files.write && o->source == SOURCE_PCAP && is_same_file(o->files.write, o->where))
+		return err_set(err, -EINVAL, "--write would overwrite %.128s, which is read",
+			       o->where);
 	return 0;
 }
 
@@ -196,7 +229,7 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 	struct parsing p = {.o = o, .err = err};
 	int ret;
 
-	*o = (struct options){.nr_shards = 1, .memory_mb = 0};
+	*o = (struct options){.nr_shards = 1, .buffer_mb = LIVE_BUFFER_MB};
 	o->sets = calloc((size_t)argc + 1, sizeof(*o->sets));
 	o->allow = calloc((size_t)argc + 1, sizeof(*o->allow));
 	if (!o->sets || !o->allow)

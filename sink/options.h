@@ -8,21 +8,23 @@
 
 #include "dpdk/port.h"
 #include "sink/sink.h"
+#include "sink/source.h"
 
 struct err;
 
 struct options {
-	enum { SOURCE_NONE, SOURCE_PORT, SOURCE_PCAP } source;
+	enum source_kind source;
 	struct port_name port; /* of SOURCE_PORT */
-	const char *where; /* the file of SOURCE_PCAP */
+	const char *where; /* the interface of SOURCE_LIVE, the file of SOURCE_PCAP */
 	const char *control, *scenario;
 	const char **sets, **allow;
 	unsigned int nr_sets, nr_allow;
 	uint32_t nr_shards;
 	struct sink_files files;
-	bool sent_given, align, huge;
+	bool sent_given, align, huge, passive;
 	uint64_t sent_pkts;
 	uint32_t memory_mb; /* 0: as much as it takes */
+	uint32_t buffer_mb;
 };
 
 /* Returns 0 or -EINVAL. --help and --version end the program. Strings are those of @argv. */

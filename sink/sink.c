@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/err.h"
+#include "sink/dump.h"
 #include "sink/stats.h"
 
 uint64_t sink_now_ns(void)
@@ -140,6 +141,15 @@ out:
 
 /* --- life ------------------------------------------------------------------------------------ */
 
+static int sink_dump(struct sink *s, const char *path, struct err *err)
+{
+	int ret = dump_open(&s->dump, path, err);
+
+	s->account.tap = dump_frame;
+	s->account.tap_arg = s->dump;
+	return ret;
+}
+
 int sink_configure(struct sink *s, const struct sink_conf *conf, struct err *err)
 {
 	int ret;
@@ -154,6 +164,8 @@ int sink_configure(struct sink *s, const struct sink_conf *conf, struct err *err
 	if (!ret && s->has_scenario && conf->answers_arp)
 		ret = sink_respond(s, conf, err);
 	s->configured = true;
+	if (!ret && conf->write)
+		ret = sink_dump(s, conf->write, err);
 	if (ret)
 		sink_free(s);
 	return ret;
@@ -163,6 +175,7 @@ void sink_free(struct sink *s)
 {
 	if (!s->configured)
 		return;
+	(void)dump_close(s->dump, NULL);
 	account_free(&s->account);
 	if (s->has_scenario)
 		scenario_free(&s->scenario);
@@ -180,16 +193,20 @@ void sink_finish(struct sink *s)
 int sink_write(struct sink *s, const struct sink_files *files, json_t *stats, struct err *err)
 {
 	struct err later;
-	int ret = 0, r;
+	int ret = dump_close(s->dump, err), r;
 
-	if (files->json)
-		ret = stats_write(stats, files->json, err);
+	s->dump = NULL;
+	s->account.tap = NULL;
+	if (files->json) {
+		r = stats_write(stats, files->json, ret ? &later : err);
+		ret = ret ? ret : r;
+	}
 	if (files->destinations) {
-		r = stats_write_destinations(&s->account, files->destinations, ret ? &later : err);
+		r = stats_write_destinations(s, files->destinations, ret ? &later : err);
 		ret = ret ? ret : r;
 	}
 	if (files->hist_dir) {
-		r = stats_write_hists(&s->account, files->hist_dir, ret ? &later : err);
+		r = stats_write_hists(s, files->hist_dir, ret ? &later : err);
 		ret = ret ? ret : r;
 	}
 	return ret;

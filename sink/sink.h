@@ -11,6 +11,7 @@
 #include "lib/scenario.h"
 #include "sink/account.h"
 
+struct dump;
 struct err;
 
 struct sink_conf {
@@ -20,6 +21,13 @@ struct sink_conf {
 	unsigned int nr_sets, nr_allow, nr_dut;
 	uint32_t nr_shards; /* generators that share the work */
 	bool answers_arp;
+	const char *write; /* capture file to make of all frames; NULL: none */
+};
+
+/* Frames that came and that the sink did not get to see, as far as the source knows. */
+struct sink_drops {
+	uint64_t capture_dropped_pkts; /* the kernel's ring for captures was full */
+	uint64_t interface_dropped_pkts; /* the interface did not hand them to the kernel */
 };
 
 struct sink {
@@ -27,6 +35,8 @@ struct sink {
 	bool has_scenario;
 	struct scenario scenario;
 	struct account account;
+	struct sink_drops drops; /* the source keeps it */
+	struct dump *dump; /* or NULL */
 };
 
 /* Returns 0; -EINVAL and others of the scenario; -ENOMEM. On failure nothing is held. */
@@ -36,6 +46,7 @@ void sink_free(struct sink *s);
 /* Where the results go; each may be NULL. */
 struct sink_files {
 	const char *json, *destinations, *hist_dir;
+	const char *write; /* made while frames come, and closed by sink_write() */
 };
 
 /* Everything is in: judge the rest. Idempotent. */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "sink/account.h"
 #include "sink/hlog.h"
+#include "sink/sink.h"
 
 static json_t *stats_int(uint64_t v)
 {
@@ -29,8 +29,9 @@ static json_t *stats_hist(const struct hist *h)
 	return o;
 }
 
-static void stats_counts(json_t *o, const struct account *a)
+static void stats_counts(json_t *o, const struct sink *s)
 {
+	const struct account *a = &s->account;
 	const struct {
 		const char *name;
 		uint64_t value;
@@ -50,6 +51,8 @@ static void stats_counts(json_t *o, const struct account *a)
 		{"arp_silent", a->counts.arp_silent},
 		{"arp_refused", a->counts.arp_refused},
 		{"arp_dropped", a->counts.arp_dropped},
+		{"capture_dropped_pkts", s->drops.capture_dropped_pkts},
+		{"interface_dropped_pkts", s->drops.interface_dropped_pkts},
 		{"lost_by_schedule_pkts", track_lost(&a->track)},
 	};
 
@@ -63,15 +66,16 @@ static void stats_counts(json_t *o, const struct account *a)
 			    stats_int(a->track.counts.destinations_unseen));
 }
 
-json_t *stats_json(struct account *a, const char *state, uint64_t t_ns)
+json_t *stats_json(struct sink *s, const char *state, uint64_t t_ns)
 {
+	struct account *a = &s->account;
 	json_t *o = json_object(), *gap;
 
 	account_flush(a);
 	json_object_set_new(o, "v", json_integer(1));
 	json_object_set_new(o, "state", json_string(state));
 	json_object_set_new(o, "t_ns", stats_int(t_ns));
-	stats_counts(o, a);
+	stats_counts(o, s);
 	json_object_set_new(o, "delay_ns", stats_hist(&a->track.delay));
 	json_object_set_new(o, "first_delivery_ns", stats_hist(&a->track.first_delivery));
 	gap = stats_hist(&a->track.gap);
@@ -143,8 +147,9 @@ static int stats_destination(void *arg, const struct track_destination *d)
 	return ferror(lines->f);
 }
 
-int stats_write_destinations(const struct account *a, const char *path, struct err *err)
+int stats_write_destinations(const struct sink *s, const char *path, struct err *err)
 {
+	const struct account *a = &s->account;
 	struct stats_lines lines = {.scheduled = a->track.scheduled};
 	int ret = stats_open(path, &lines.f, err);
 
@@ -164,8 +169,9 @@ int stats_check_dir(const char *dir, struct err *err)
 	return 0;
 }
 
-int stats_write_hists(const struct account *a, const char *dir, struct err *err)
+int stats_write_hists(const struct sink *s, const char *dir, struct err *err)
 {
+	const struct account *a = &s->account;
 	const struct {
 		const char *name;
 		const struct hist *h;

@@ -6,21 +6,21 @@
 #include <jansson.h>
 #include <stdint.h>
 
-struct account;
 struct err;
+struct sink;
 
 /* A new reference, or NULL if there is no memory. @state: as in the protocol. */
-json_t *stats_json(struct account *a, const char *state, uint64_t t_ns);
+json_t *stats_json(struct sink *s, const char *state, uint64_t t_ns);
 
 /* One JSON object and a newline into @path, "-" being stdout. Returns 0 or negative errno. */
 int stats_write(json_t *stats, const char *path, struct err *err);
 
 /* One NDJSON line for each destination: address, received, first_delivery_ns, gap_ns (null where
  * nothing is known). After track_finish(). Returns 0 or negative errno. */
-int stats_write_destinations(const struct account *a, const char *path, struct err *err);
+int stats_write_destinations(const struct sink *s, const char *path, struct err *err);
 
 /* delay.hlog, first_delivery.hlog and gap.hlog in @dir. Returns 0 or negative errno. */
-int stats_write_hists(const struct account *a, const char *dir, struct err *err);
+int stats_write_hists(const struct sink *s, const char *dir, struct err *err);
 
 /* 0 if files can be made in @dir, else negative errno. */
 int stats_check_dir(const char *dir, struct err *err);

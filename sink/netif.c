@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From /proc/self/net: unlike /sys it always shows the namespace of whoever reads. */
+#include "sink/netif.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define NETIF_LINE 512
+
+/* "  eth0: bytes packets errs drop fifo ..."; drop includes missed. */
+uint64_t netif_dropped(const char *name)
+{
+	FILE *f = fopen("/proc/self/net/dev", "re");
+	uint64_t errs, drop, sum = 0;
+	char line[NETIF_LINE], *colon;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		colon = strchr(line, ':');
+		if (!colon)
+			continue;
+		*colon = '\0';
+		if (!strcmp(line + strspn(line, " "), name) &&
+		    sscanf(colon + 1, "%*u %*u %" SCNu64 " %" SCNu64, &errs, &drop) == 2)
+			sum = errs + drop;
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+bool netif_is_up(const char *name)
+{
+	const short want = IFF_UP | IFF_RUNNING;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq r = {0};
+	bool up = false;
+
+	if (fd >= 0 && strlen(name) < sizeof(r.ifr_name)) {
+		strcpy(r.ifr_name, name);
+		up = !ioctl(fd, SIOCGIFFLAGS, &r) && (r.ifr_flags & want) == want;
+	}
+	if (fd >= 0)
+		close(fd);
+	return up;
+}
+
+/* True if a line of @path is a default route by interface @name. */
+static bool netif_route_in(const char *path, const char *name,
+			   bool (*is_default)(const char *line, char *name))
+{
+	FILE *f = fopen(path, "re");
+	char line[NETIF_LINE], of[IFNAMSIZ];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = is_default(line, of) && !strcmp(of, name);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* "eth0 00000000 GATEWAY FLAGS REFCNT USE METRIC 00000000 ..." */
+static bool netif_default4(const char *line, char *name)
+{
+	unsigned int dst, mask;
+
+	return sscanf(line, "%15s %x %*x %*x %*u %*u %*u %x", name, &dst, &mask) == 3 && !dst &&
+	       !mask;
+}
+
+/* "DST LEN SRC LEN GATEWAY METRIC REFCNT USE FLAGS eth0"; lo has a reject route. */
+static bool netif_default6(const char *line, char *name)
+{
+	unsigned int len;
+
+	return sscanf(line, "%*32s %x %*32s %*x %*32s %*x %*x %*x %*x %15s", &len, name) == 2 &&
+	       !len && strspn(line, "0") == 32;
+}
+
+bool netif_has_default_route(const char *name)
+{
+	return netif_route_in("/proc/self/net/route", name, netif_default4) ||
+	       netif_route_in("/proc/self/net/ipv6_route", name, netif_default6);
+}
