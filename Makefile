@@ -45,12 +45,13 @@ all: $(PROGRAMS)
 # --- objects -------------------------------------------------------------------------------------
 LIB_O  := $(patsubst %.c,$(B)/%.o,$(wildcard lib/*.c))
 DPDK_O := $(patsubst %.c,$(B)/%.o,$(wildcard dpdk/*.c))
+CAPTURE_O := $(patsubst %.c,$(B)/%.o,$(wildcard capture/*.c))
 GEN_O  := $(patsubst %.c,$(B)/%.o,$(wildcard gen/*.c))
 SINK_O := $(patsubst %.c,$(B)/%.o,$(wildcard sink/*.c))
 MON_O  := $(patsubst %.c,$(B)/%.o,$(wildcard mon/*.c))
 CTL_O  := $(patsubst %.c,$(B)/%.o,$(wildcard ctl/*.c))
 
-$(LIB_O): EXTRA := -Wconversion
+$(LIB_O) $(CAPTURE_O): EXTRA := -Wconversion
 # The batch loops are written to be vectorised; -O3 lets both compilers do it.
 $(B)/lib/perm.o $(B)/lib/addrset.o: EXTRA += -O3
 $(DPDK_O): EXTRA := $(DPDK_CFLAGS)
@@ -76,11 +77,11 @@ define link
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1)
 endef
 
-dststorm: $(CTL_O) $(B)/libdststorm.a
-	$(call link,-levent_core $(LIB_LIBS))
-$(B)/dststorm-gen: $(GEN_O) $(DPDK_O) $(B)/libdststorm.a
+dststorm: $(CTL_O) $(CAPTURE_O) $(B)/libdststorm.a
+	$(call link,-levent_core -lpcap $(LIB_LIBS))
+$(B)/dststorm-gen: $(GEN_O) $(DPDK_O) $(CAPTURE_O) $(B)/libdststorm.a
 	$(call link,$(DPDK_LIBS) -lrte_net_vhost -lrte_bus_vdev -levent_core -lpcap $(LIB_LIBS) -lpthread)
-$(B)/dststorm-sink: $(SINK_O) $(DPDK_O) $(B)/libdststorm.a
+$(B)/dststorm-sink: $(SINK_O) $(DPDK_O) $(CAPTURE_O) $(B)/libdststorm.a
 	$(call link,$(DPDK_LIBS) -lrte_net_vhost -lrte_bus_vdev -levent_core -lpcap $(LIB_LIBS) -lpthread)
 comma := ,
 # Static glibc warns of name lookups that libnl and libevent could do and the agent never does.
@@ -119,13 +120,13 @@ needs = $(patsubst %.c,$(B)/%.o,$(shell sed -n 's|^// needs: ||p' $(1)))
 
 unit: $(UNIT)
 # Every file compiled and no program linked: for a look with another compiler (CC=, B=).
-compile: $(LIB_O) $(DPDK_O) $(GEN_O) $(SINK_O) $(MON_O) $(CTL_O) $(UNIT)
+compile: $(LIB_O) $(DPDK_O) $(CAPTURE_O) $(GEN_O) $(SINK_O) $(MON_O) $(CTL_O) $(UNIT)
 
 .SECONDEXPANSION:
 $(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a | deps-test
 	$(call say,TEST,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(BASE) $(CFLAGS) -o $@ $(filter %.c %.o %.a,$^) -lcmocka $(LIB_LIBS) -lpthread
+	$(Q)$(CC) $(BASE) $(CFLAGS) -o $@ $(filter %.c %.o %.a,$^) -Wl$(comma)--as-needed -lcmocka -lpcap $(LIB_LIBS) -lpthread
 
 # Fuzzers are clang's; lib is compiled once more, with coverage, ASan and UBSan.
 FUZZ := $(patsubst tests/fuzz/%.c,$(B)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))

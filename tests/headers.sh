@@ -15,7 +15,7 @@ compiles()
 {
 	local flags
 	case $1 in
-	gen/* | sink/*) flags=$dpdk ;;
+	dpdk/* | gen/* | sink/*) flags=$dpdk ;;
 	mon/*) flags=$nl ;;
 	*) flags= ;;
 	esac
