@@ -49,16 +49,19 @@ static bool answer_send(struct answer *a, struct rte_mbuf *m, bool lanes_run)
 static bool answer_arp(struct answer *a, struct rte_mbuf *m, uint32_t target, bool lanes_run)
 {
 	uint8_t mac[6], *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	uint16_t len;
 
 	a->arp_requests++;
 	if (addrset_index(a->sources, (struct addr){ .lo = target }) < 0)
 		return false;
 	arp_mac_of(target, mac);
-	if (m->next || rte_pktmbuf_tailroom(m) + m->data_len < ARP_FRAME_LEN ||
-	    !arp_reply(frame, frame, mac))
+	if (m->next || rte_pktmbuf_tailroom(m) + m->data_len < ARP_FRAME_MAX)
 		return false;
-	m->data_len = ARP_FRAME_LEN;
-	m->pkt_len = ARP_FRAME_LEN;
+	len = (uint16_t)arp_reply(frame, frame, mac);
+	if (!len)
+		return false;
+	m->data_len = len;
+	m->pkt_len = len;
 	m->ol_flags = 0;
 	a->arp_replies += answer_send(a, m, lanes_run);
 	return true;
@@ -71,7 +74,7 @@ static void answer_one(struct answer *a, struct rte_mbuf *m, bool lanes_run)
 
 	decode(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &d);
 	if (d.kind == DECODE_ARP_REQUEST)
-		gone = answer_arp(a, m, d.dst, lanes_run);
+		gone = answer_arp(a, m, (uint32_t)d.dst.lo, lanes_run);
 	else if (d.kind == DECODE_ICMP)
 		a->icmp_rx++;
 	if (!gone)

@@ -28,7 +28,7 @@ static void account_promise(struct account *a, const uint8_t *frame, uint32_t ta
 	arp_mac_of(target, mac);
 	answer->due_ns = now_ns + a->respond.delay_ns;
 	/* respond_decide() lets through only what arp_reply() can answer. */
-	(void)arp_reply(frame, answer->frame, mac);
+	answer->len = (uint32_t)arp_reply(frame, answer->frame, mac);
 }
 
 static void account_arp(struct account *a, const uint8_t *frame, const struct decoded *d,
@@ -37,9 +37,9 @@ static void account_arp(struct account *a, const uint8_t *frame, const struct de
 	a->counts.arp_requests++;
 	if (!a->answers_arp)
 		return;
-	switch (respond_decide(&a->respond, d->src, d->dst)) {
+	switch (respond_decide(&a->respond, (uint32_t)d->src.lo, (uint32_t)d->dst.lo)) {
 	case RESPOND_ANSWER:
-		account_promise(a, frame, d->dst, now_ns);
+		account_promise(a, frame, (uint32_t)d->dst.lo, now_ns);
 		break;
 	case RESPOND_SILENT:
 		a->counts.arp_silent++;
@@ -76,6 +76,7 @@ void account_frame(struct account *a, const uint8_t *frame, size_t len, uint64_t
 	case DECODE_BAD_CSUM:
 		a->counts.bad_csum_pkts++;
 		break;
+	case DECODE_ND_SOLICIT:
 	case DECODE_ICMP:
 	case DECODE_OTHER:
 		a->counts.other_pkts++;

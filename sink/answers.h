@@ -9,13 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/arp.h"
+#include "lib/nd.h"
 
-#define ANSWERS_MAX (1u << 21) /* then new ones are dropped: 140 MB of them */
+#define ANSWERS_MAX (1u << 21) /* then new ones are dropped: 240 MB of them */
 
 struct answer {
 	uint64_t due_ns;
-	uint8_t frame[ARP_FRAME_LEN];
+	uint32_t len;
+	uint8_t frame[ND_FRAME_MAX];
 };
 
 struct answers {

@@ -66,7 +66,7 @@ static struct rte_mbuf *source_mbuf(struct source_port *s, const struct answer *
 	struct rte_mbuf *m = rte_pktmbuf_alloc(s->port.tx_pools[0]);
 
 	if (m)
-		memcpy(rte_pktmbuf_append(m, ARP_FRAME_LEN), answer->frame, ARP_FRAME_LEN);
+		memcpy(rte_pktmbuf_append(m, (uint16_t)answer->len), answer->frame, answer->len);
 	return m;
 }
 

@@ -257,7 +257,7 @@ static void track_scheduled(struct track *t, struct track_stream *s, const struc
 	for (unsigned int i = 0; i < n; i++)
 		__builtin_prefetch(&s->seen[index[i] >> 6]);
 	for (unsigned int i = 0; i < n; i++) {
-		if (!flow[i] || addr[i] != p[i].dst) {
+		if (!flow[i] || p[i].dst.hi || addr[i] != p[i].dst.lo) {
 			t->counts.foreign_pkts++;
 			continue;
 		}
@@ -307,7 +307,7 @@ static void track_unscheduled(struct track *t, const struct track_probe *p)
 	track_order_and_delay(t, f, p);
 	if (p->probe.seq < f->least)
 		f->least = p->probe.seq;
-	new = tally_add(&t->tally, p->dst);
+	new = tally_add(&t->tally, (uint32_t)p->dst.lo);
 	if (new < 0)
 		t->failed = new;
 	t->counts.destinations_seen = t->tally.used;

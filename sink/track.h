@@ -43,7 +43,7 @@ struct err;
 /* One probe and when it came. */
 struct track_probe {
 	uint64_t arrival_ns; /* same clock as probe.due_ns */
-	uint32_t dst; /* IPv4, host byte order */
+	struct addr dst;
 	struct probe probe;
 };
 

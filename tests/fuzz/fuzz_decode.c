@@ -44,7 +44,7 @@ static void check_ipv4(const uint8_t *frame, size_t size, const struct decoded *
 
 	check(size >= 34 && be16_at(frame + 12) == 0x0800 && ip[0] >> 4 == 4);
 	check(14 + (ip[0] & 15u) * 4 <= size);
-	check(d->src == be32_at(ip + 12) && d->dst == be32_at(ip + 16) && d->ttl == ip[8]);
+	check(d->src.lo == be32_at(ip + 12) && d->dst.lo == be32_at(ip + 16) && d->ttl == ip[8]);
 	check((header_sum(ip) == 0xffff) == (d->kind != DECODE_BAD_CSUM));
 	if (d->kind != DECODE_BAD_CSUM)
 		check(be16_at(ip + 2) <= size - 14 && !(be16_at(ip + 6) & 0x3fff));
@@ -69,9 +69,9 @@ static void check_arp(const uint8_t *frame, const struct decoded *d)
 	struct decoded back;
 	size_t len;
 
-	arp_mac_of(d->dst, mac);
+	arp_mac_of((uint32_t)d->dst.lo, mac);
 	len = arp_reply(frame, reply, mac);
-	check(len == (!d->src || d->src == d->dst ? 0 : ARP_FRAME_LEN));
+	check(len == (!d->src.lo || d->src.lo == d->dst.lo ? 0 : ARP_FRAME_LEN));
 	memcpy(place, frame, 42);
 	check(arp_reply(place, place, mac) == len);
 	if (!len)
@@ -82,7 +82,7 @@ static void check_arp(const uint8_t *frame, const struct decoded *d)
 	check(back.kind == DECODE_OTHER);
 	reply[21] = 1;
 	decode(reply, len, &back);
-	check(back.kind == DECODE_ARP_REQUEST && back.src == d->dst && back.dst == d->src);
+	check(back.kind == DECODE_ARP_REQUEST && back.src.lo == d->dst.lo && back.dst.lo == d->src.lo);
 }
 
 static void one(const uint8_t *frame, size_t size)
@@ -91,8 +91,6 @@ static void one(const uint8_t *frame, size_t size)
 
 	memset(&d, 0xee, sizeof(d));
 	decode(frame, size, &d);
-	if (size >= 14)
-		check(!memcmp(d.src_mac, frame + 6, 6));
 	switch (d.kind) {
 	case DECODE_OTHER:
 		break;

@@ -37,7 +37,7 @@ static void ten(struct addrset *set, struct track *t, uint64_t total, uint32_t r
 static void arrive(struct track *t, uint64_t seq, uint32_t index, uint64_t arrival_ns)
 {
 	struct track_probe p = {.arrival_ns = arrival_ns,
-				.dst = NET_N + index,
+				.dst.lo = NET_N + index,
 				.probe = {.seq = seq, .due_ns = T0 + seq * 1000000}};
 
 	track_batch(t, &p, 1);
@@ -240,7 +240,7 @@ static void a_million(void **state)
 			continue;
 		}
 		sched_slot(&s, seq, &slot);
-		batch[k++] = (struct track_probe){.dst = (uint32_t)addrset_at(&set, slot.index).lo,
+		batch[k++] = (struct track_probe){.dst = addrset_at(&set, slot.index),
 						  .arrival_ns = T0 + seq * 1000 + 77,
 						  .probe = {.seq = seq, .due_ns = T0 + seq * 1000}};
 		if (k == TRACK_BATCH) {
@@ -266,7 +266,7 @@ static void a_million(void **state)
 
 static void unscheduled(struct track *t, uint8_t stream, uint64_t seq, uint32_t dst)
 {
-	struct track_probe p = {.dst = dst, .probe = {.stream = stream, .seq = seq}};
+	struct track_probe p = {.dst.lo = dst, .probe = {.stream = stream, .seq = seq}};
 
 	track_batch(t, &p, 1);
 }
@@ -318,7 +318,7 @@ static void free_edges(void **state)
 	assert_int_equal(track_lost(&t), 0);
 	for (uint32_t i = 0; i < 300; i++) {
 		struct track_probe p = {
-			.dst = NET_N,
+			.dst.lo = NET_N,
 			.probe = {.stream = (uint8_t)(i & 15), .shard = (uint8_t)(i >> 4)}};
 
 		track_batch(&t, &p, 1);

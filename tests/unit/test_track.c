@@ -72,7 +72,7 @@ static void oracle_add(struct oracle *o, const struct track_probe *p)
 
 	if (f)
 		sched_slot(&f->sched, p->probe.seq, &slot);
-	if (!f || addrset_at(o->set, slot.index).lo != p->dst) {
+	if (!f || addrset_at(o->set, slot.index).lo != p->dst.lo) {
 		o->c.foreign_pkts++;
 		return;
 	}
@@ -251,7 +251,7 @@ static void events_add(struct world *w, struct events *ev, const struct oracle_f
 
 	sched_slot(&f->sched, seq, &slot);
 	e->key = key;
-	e->p.dst = (uint32_t)addrset_at(&w->set, slot.index).lo;
+	e->p.dst = addrset_at(&w->set, slot.index);
 	e->p.probe = (struct probe){.stream = (uint8_t)f->stream,
 				    .shard = (uint8_t)f->sched.shard,
 				    .seq = seq,
@@ -266,7 +266,7 @@ static void events_break(struct world *w, struct event *e)
 {
 	switch (below(w, 4)) {
 	case 0:
-		e->p.dst ^= 1u << below(w, 32);
+		e->p.dst.lo ^= 1u << below(w, 32);
 		break;
 	case 1:
 		e->p.probe.seq ^= UINT64_C(1) << below(w, 48);
