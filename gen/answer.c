@@ -52,7 +52,7 @@ static bool answer_arp(struct answer *a, struct rte_mbuf *m, uint32_t target, bo
 	uint16_t len;
 
 	a->arp_requests++;
-	if (addrset_index(a->sources, (struct addr){ .lo = target }) < 0)
+	if (!addrset_has(a->sources, (struct addr){ .lo = target }))
 		return false;
 	arp_mac_of(target, mac);
 	if (m->next || rte_pktmbuf_tailroom(m) + m->data_len < ARP_FRAME_MAX)

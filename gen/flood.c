@@ -104,10 +104,10 @@ int flood_configure(struct flood *f, const struct plan_request *r, struct err *e
 	if (port_is(&f->port_name, "pcap:") && f->plan.scenario.lanes > 1)
 		ret = err_set(err, -EINVAL, "%s has one queue, and each lane needs one: use --lanes 1",
 			      f->port_name.text);
-	else if (!f->plan.sched.rate_pps && port_is(&f->port_name, "vhost:"))
+	else if (!f->plan.sched.rate.pps && port_is(&f->port_name, "vhost:"))
 		ret = err_set(err, -EINVAL, "rate max on %s would measure the host, not the guest: give "
 			      "a rate", f->port_name.text);
-	else if (!f->plan.sched.rate_pps && f->trace_path)
+	else if (!f->plan.sched.rate.pps && f->trace_path)
 		ret = err_set(err, -EINVAL, "--trace-bursts needs a rate: rate max reads no clock");
 	if (ret) {
 		plan_free(&f->plan);

@@ -321,7 +321,7 @@ static void *lane_main(void *arg)
 		return NULL;
 	}
 	lane_wait_for_start(l);
-	if (l->lanes->plan->sched.rate_pps)
+	if (l->lanes->plan->sched.rate.pps)
 		lane_run_paced(l);
 	else
 		lane_run_max(l);
@@ -361,8 +361,8 @@ static void lane_init(struct lanes *ls, uint32_t nr, int tag_offset)
 	l->tag_offset = tag_offset;
 	l->burst = ls->plan->scenario.burst;
 	l->nap_ns = nap_active_ns(sysconf(_SC_NPROCESSORS_ONLN));
-	l->naps = s->rate_pps / ls->nr <= LANE_NAP_PKTS * UINT64_C(1000000000) / l->nap_ns;
-	pace_init(&l->pace, ls->t0_ns, s->rate_pps, s->total, l->burst, nr, ls->nr);
+	l->naps = s->rate.pps / ls->nr <= LANE_NAP_PKTS * UINT64_C(1000000000) / l->nap_ns;
+	pace_init(&l->pace, ls->t0_ns, &s->rate, s->total, l->burst, nr, ls->nr);
 	l->total = l->pace.total;
 	walk_init(&l->walk, s, &ls->plan->stream->destinations, &ls->plan->stream->sources,
 		  ls->t0_ns, nr, ls->nr);
@@ -371,7 +371,7 @@ static void lane_init(struct lanes *ls, uint32_t nr, int tag_offset)
 /* When a lane gives up: the last packet's due time and some grace, or the end of the duration. */
 static uint64_t deadline(const struct plan *p, uint64_t t0_ns)
 {
-	if (!p->sched.rate_pps)
+	if (!p->sched.rate.pps)
 		return t0_ns + p->duration_ns;
 	return t0_ns + sched_due_ns(&p->sched, p->sched.total - 1) + LANE_GRACE_NS;
 }

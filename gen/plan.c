@@ -48,7 +48,7 @@ int plan_make(struct plan *p, const struct plan_request *r, struct err *err)
 		plan_free(p);
 		return ret;
 	}
-	p->unlimited = !p->sched.rate_pps && p->stream->count > PROBE_SEQ_MAX;
+	p->unlimited = !p->sched.rate.pps && p->stream->count > PROBE_SEQ_MAX;
 	p->duration_ns = (uint64_t)(p->scenario.duration_s * 1e9);
 	plan_template(p, r);
 	return 0;

@@ -79,7 +79,7 @@ static json_t *to_json(const struct stats_source *src, const struct sums *s, con
 		"sent_bytes", (json_int_t)(s->sent * TEMPLATE_LEN),
 		"destinations_asked", (json_int_t)sched_distinct(&p->sched),
 		"destinations_sent", (json_int_t)s->distinct,
-		"rate_intended_pps", (json_int_t)p->sched.rate_pps,
+		"rate_intended_pps", (json_int_t)p->sched.rate.pps,
 		"rate_achieved_pps", rate(s, src->lanes->t0_ns),
 		"first_tx_ns", (json_int_t)s->first_ns, "last_tx_ns", (json_int_t)s->last_ns,
 		"refused_pkts", (json_int_t)s->refused,

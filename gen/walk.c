@@ -9,7 +9,7 @@ typedef unsigned __int128 u128;
 
 static void walk_init_due(struct walk *w, uint64_t t0_ns, uint32_t lane)
 {
-	uint64_t rate = w->sched->rate_pps;
+	uint64_t rate = w->sched->rate.pps;
 
 	w->due_ns = t0_ns;
 	if (!rate)
@@ -97,7 +97,7 @@ static void walk_sources(struct walk *w, unsigned int n)
 
 static void walk_due(struct walk *w, uint64_t *due_ns, unsigned int n)
 {
-	uint64_t due = w->due_ns, rest = w->due_rest, rate = w->sched->rate_pps;
+	uint64_t due = w->due_ns, rest = w->due_rest, rate = w->sched->rate.pps;
 	uint64_t step = w->due_step, rest_step = w->due_rest_step;
 
 	if (!rate) {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "addrset.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "addrset_parts.h"
 #include "err.h"
 #include "simd.h"
 
 /* Up to here a comparison with every range is cheaper than a search. */
 #define ADDRSET_FEW 8u
 
-typedef unsigned __int128 u128;
+typedef addrset_u128 u128;
 
 static inline u128 num(struct addr a)
 {
-	return (u128)a.hi << 64 | a.lo;
+	return addrset_num(a);
 }
 
 static inline struct addr addr(u128 n)
 {
-	return (struct addr){ .hi = (uint64_t)(n >> 64), .lo = (uint64_t)n };
+	return addrset_addr(n);
 }
 
 void addrset_init(struct addrset *set)
@@ -37,143 +37,6 @@ void addrset_free(struct addrset *set)
 	free(set->index4);
 	free(set->base4);
 	addrset_init(set);
-}
-
-char *addr_text(int family, struct addr a, char *buf)
-{
-	struct in6_addr in6;
-	struct in_addr in4;
-
-	if (family == AF_INET) {
-		in4.s_addr = htonl((uint32_t)a.lo);
-		inet_ntop(AF_INET, &in4, buf, INET6_ADDRSTRLEN);
-		return buf;
-	}
-	for (unsigned int i = 0; i < 16; i++)
-		in6.s6_addr[i] = (uint8_t)(num(a) >> (120 - 8 * i));
-	inet_ntop(AF_INET6, &in6, buf, INET6_ADDRSTRLEN);
-	return buf;
-}
-
-/* --- text ------------------------------------------------------------------------------------- */
-
-/* inet_pton() is strict, as wanted here: four decimal numbers, no leading zero, nothing after. */
-static int parse_addr(const char *text, size_t len, uint32_t *out)
-{
-	char buf[INET_ADDRSTRLEN];
-	struct in_addr in4;
-
-	if (len >= sizeof(buf))
-		return -EINVAL;
-	memcpy(buf, text, len);
-	buf[len] = '\0';
-	if (inet_pton(AF_INET, buf, &in4) != 1)
-		return -EINVAL;
-	*out = ntohl(in4.s_addr);
-	return 0;
-}
-
-static int parse_length(const char *text, unsigned int *out)
-{
-	size_t len = strlen(text);
-
-	if (len < 1 || len > 2 || strspn(text, "0123456789") != len || (len == 2 && *text == '0'))
-		return -EINVAL;
-	*out = (unsigned int)atoi(text);
-	return *out <= 32 ? 0 : -EINVAL;
-}
-
-static int parse_prefix(const char *text, uint32_t first, const char *length,
-			struct addrset_range *r, struct err *err)
-{
-	unsigned int bits;
-	uint32_t host;
-	char meant[INET6_ADDRSTRLEN];
-
-	if (parse_length(length, &bits))
-		return err_set(err, -EINVAL, "'%.64s': a prefix length is a number from 0 to 32",
-			       text);
-	host = bits ? (uint32_t)(UINT64_C(0xffffffff) >> bits) : UINT32_MAX;
-	if (first & host) {
-		addr_text(AF_INET, addr(first & ~host), meant);
-		return err_set(err, -EINVAL, "'%.64s' has bits set after the prefix: write %s/%u",
-			       text, meant, bits);
-	}
-	r->first = addr(first);
-	r->last = addr(first | host);
-	return 0;
-}
-
-static int parse_range(const char *text, struct addrset_range *r, struct err *err)
-{
-	const char *sep = strpbrk(text, "/-");
-	size_t len = sep ? (size_t)(sep - text) : strlen(text);
-	uint32_t first, last;
-
-	if (strchr(text, ':'))
-		return err_set(err, -EAFNOSUPPORT,
-			       "'%.64s' is IPv6, which sets cannot hold yet: give IPv4", text);
-	if (parse_addr(text, len, &first))
-		goto bad;
-	if (sep && *sep == '/')
-		return parse_prefix(text, first, sep + 1, r, err);
-	last = first;
-	if (sep && parse_addr(sep + 1, strlen(sep + 1), &last))
-		goto bad;
-	if (last < first)
-		return err_set(err, -EINVAL, "'%.64s' ends before it begins: swap the addresses",
-			       text);
-	r->first = addr(first);
-	r->last = addr(last);
-	return 0;
-bad:
-	return err_set(err, -EINVAL,
-		       "'%.64s' is no address set: write 198.19.0.1, 198.19.0.0/16 or "
-		       "198.19.0.1-198.19.0.9",
-		       text);
-}
-
-/* @nr doubles as the capacity: full whenever it is a power of two. */
-static int append(struct addrset_range **ranges, size_t *nr, const struct addrset_range *r)
-{
-	if (!(*nr & (*nr - 1))) {
-		size_t room = *nr ? *nr * 2 : 1;
-		struct addrset_range *bigger = reallocarray(*ranges, room, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		*ranges = bigger;
-	}
-	(*ranges)[(*nr)++] = *r;
-	return 0;
-}
-
-static int addrset_append(struct addrset *set, const char *text, bool exclude, struct err *err)
-{
-	struct addrset_range r = { .first_index = 0 };
-	int ret;
-
-	if (set->sealed)
-		return err_set(err, -EINVAL, "'%.64s': the set is sealed already", text);
-	ret = parse_range(text, &r, err);
-	if (ret)
-		return ret;
-	ret = exclude ? append(&set->excludes, &set->nr_excludes, &r) :
-			append(&set->ranges, &set->nr_ranges, &r);
-	if (ret)
-		return err_set(err, ret, "no memory for an address set");
-	set->family = AF_INET;
-	return 0;
-}
-
-int addrset_add(struct addrset *set, const char *text, struct err *err)
-{
-	return addrset_append(set, text, false, err);
-}
-
-int addrset_exclude(struct addrset *set, const char *text, struct err *err)
-{
-	return addrset_append(set, text, true, err);
 }
 
 /* --- sealing ---------------------------------------------------------------------------------- */
@@ -238,8 +101,8 @@ static int number(struct addrset_range *r, size_t nr, uint64_t *count, struct er
 		total += num(r[i].last) - num(r[i].first);
 		total += 1;
 		if (total > UINT64_MAX)
-			return err_set(err, -E2BIG,
-				       "an address set holds at most 2^64 - 1 addresses");
+			return err_set(err, -E2BIG, "an address set holds at most 2^64 - 1 addresses: "
+				       "of a /64 exclude one, as its first, or take a longer prefix");
 	}
 	*count = (uint64_t)total;
 	return 0;
@@ -276,33 +139,53 @@ static int subtract(struct addrset *set)
 	return 0;
 }
 
+/* Sort, merge, subtract. */
+static int reduce(struct addrset *set, struct err *err)
+{
+	if (!set->nr_ranges)
+		return err_set(err, -EINVAL, "the address set is empty: nothing was added");
+	set->nr_ranges = merge(set->ranges, set->nr_ranges);
+	set->nr_excludes = merge(set->excludes, set->nr_excludes);
+	if (subtract(set))
+		return err_set(err, -ENOMEM, "no memory for an address set");
+	if (!set->nr_ranges)
+		return err_set(err, -EINVAL,
+			       "the address set is empty: all that was added is excluded");
+	return 0;
+}
+
+static void sealed(struct addrset *set)
+{
+	free(set->excludes);
+	set->excludes = NULL;
+	set->nr_excludes = 0;
+	set->sealed = true;
+}
+
+int addrset_seal_filter(struct addrset *set, struct err *err)
+{
+	int ret = set->sealed ? 0 : reduce(set, err);
+
+	if (!ret)
+		sealed(set);
+	return ret;
+}
+
 int addrset_seal(struct addrset *set, struct err *err)
 {
 	int ret;
 
 	if (set->sealed)
 		return 0;
-	if (!set->nr_ranges)
-		return err_set(err, -EINVAL, "the address set is empty: nothing was added");
-	set->nr_ranges = merge(set->ranges, set->nr_ranges);
-	set->nr_excludes = merge(set->excludes, set->nr_excludes);
-	if (subtract(set))
-		goto no_memory;
-	if (!set->nr_ranges)
-		return err_set(err, -EINVAL,
-			       "the address set is empty: all that was added is excluded");
-	ret = number(set->ranges, set->nr_ranges, &set->count, err);
+	ret = reduce(set, err);
+	if (!ret)
+		ret = number(set->ranges, set->nr_ranges, &set->count, err);
 	if (ret)
 		return ret;
 	if (set->family == AF_INET && build_tables(set))
-		goto no_memory;
-	free(set->excludes);
-	set->excludes = NULL;
-	set->nr_excludes = 0;
-	set->sealed = true;
+		return err_set(err, -ENOMEM, "no memory for an address set");
+	sealed(set);
 	return 0;
-no_memory:
-	return err_set(err, -ENOMEM, "no memory for an address set");
 }
 
 /* --- readers ---------------------------------------------------------------------------------- */
@@ -336,13 +219,15 @@ static const struct addrset_range *range_of(const struct addrset *set, struct ad
 	return r;
 }
 
-int64_t addrset_index(const struct addrset *set, struct addr a)
+bool addrset_find(const struct addrset *set, struct addr a, uint64_t *i)
 {
 	const struct addrset_range *r = range_of(set, a);
 
 	if (num(a) < num(r->first) || num(a) > num(r->last))
-		return -1;
-	return (int64_t)(r->first_index + (uint64_t)(num(a) - num(r->first)));
+		return false;
+	if (i)
+		*i = r->first_index + (uint64_t)(num(a) - num(r->first));
+	return true;
 }
 
 bool addrset_within(const struct addrset *set, const struct addrset *outer)
@@ -408,5 +293,16 @@ void addrset_at4(const struct addrset *set, const uint32_t *idx, uint32_t *out, 
 			memcpy(out + i, &x, sizeof(x));
 		else
 			memcpy(out + i, &x, now * sizeof(*out));
+	}
+}
+
+void addrset_at6(const struct addrset *set, const uint64_t *idx, uint64_t *hi, uint64_t *lo,
+		 unsigned int n)
+{
+	for (unsigned int k = 0; k < n; k++) {
+		struct addr a = addrset_at(set, idx[k]);
+
+		hi[k] = a.hi;
+		lo[k] = a.lo;
 	}
 }

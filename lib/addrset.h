@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Address sets: a union of prefixes and ranges without the excluded ones, addressed by a dense
- * index. One family per set. The type holds 128-bit addresses; the parser takes IPv4 today.
+ * index. One family per set, IPv4 or IPv6; a set holds up to 2^64 - 1 addresses.
  *
  * Life: addrset_init, addrset_add and addrset_exclude in any order (an exclusion wins over any
  * addition, whichever came first), addrset_seal, then only the readers. A sealed set is immutable
@@ -44,20 +44,38 @@ void addrset_init(struct addrset *set);
 void addrset_free(struct addrset *set); /* also valid on a zeroed set, and twice */
 
 /*
- * Add, or exclude, "A.B.C.D", "A.B.C.D/LEN" or "A.B.C.D-E.F.G.H". A prefix with host bits set
- * (198.19.0.1/16) is an error that names the prefix that was probably meant.
- * Returns 0; -EINVAL for text that is none of these; -EAFNOSUPPORT for a mixture of families or
- * (today) for IPv6; -ENOMEM. @err may be NULL.
+ * Add, or exclude, an address, a prefix or a range: "198.19.0.1", "2001:2::/64",
+ * "198.19.0.1-198.19.0.9". A prefix with host bits set (198.19.0.1/16) is an error that names the
+ * prefix that was probably meant. IPv4-mapped addresses (::ffff:0:0/96) and scopes (fe80::1%eth0)
+ * are refused.
+ * Returns 0; -EINVAL for text that is none of these; -EAFNOSUPPORT for a mixture of families;
+ * -ENOMEM. @err may be NULL.
  */
 int addrset_add(struct addrset *set, const char *text, struct err *err);
 int addrset_exclude(struct addrset *set, const char *text, struct err *err);
 
+/* Add one address. Errors as above. @family: AF_INET or AF_INET6. */
+int addrset_add_addr(struct addrset *set, int family, struct addr a, struct err *err);
+
+/*
+ * @add (addrset_add or addrset_exclude) each line of the file @path. Blank lines, spaces around,
+ * what follows a '#', CRLF and duplicates are fine. A file without an address adds nothing and is
+ * no error here. Returns 0; what @add returns, or what opening and reading fail with, with
+ * "FILE:LINE: sentence"; then the lines before it have been added.
+ */
+int addrset_add_file(struct addrset *set, const char *path,
+		     int (*add)(struct addrset *, const char *, struct err *), struct err *err);
+
 /*
  * Sort, merge, subtract, number. Returns 0; -EINVAL if nothing is left (the sentence says whether
- * nothing was added or everything was excluded); -E2BIG over 2^32 IPv4 addresses (cannot happen)
- * or 2^64 - 1 in all; -ENOMEM. Sealing a sealed set does nothing and returns 0.
+ * nothing was added or everything was excluded); -E2BIG over 2^64 - 1 addresses: a /64 has one too
+ * many; -ENOMEM. Sealing a sealed set does nothing and returns 0.
  */
 int addrset_seal(struct addrset *set, struct err *err);
+
+/* The same without numbers, so that any size goes: a filter, of which only addrset_has() and, as
+ * the outer one, addrset_within() may be asked. Its count is 0. */
+int addrset_seal_filter(struct addrset *set, struct err *err);
 
 static inline uint64_t addrset_count(const struct addrset *set)
 {
@@ -71,8 +89,18 @@ struct addr addrset_at(const struct addrset *set, uint64_t i);
  * be @idx. Vectorised; one comparison a range for up to 8 ranges, a search beyond. */
 void addrset_at4(const struct addrset *set, const uint32_t *idx, uint32_t *out, unsigned int n);
 
-/* The index of @a, or -1 if it is not in the set. O(log ranges). */
-int64_t addrset_index(const struct addrset *set, struct addr a);
+/* The same for a burst of either family: @hi[k], @lo[k] = address of @idx[k]. @lo may be @idx. */
+void addrset_at6(const struct addrset *set, const uint64_t *idx, uint64_t *hi, uint64_t *lo,
+		 unsigned int n);
+
+/* Whether @a, which is of the set's family, is in it, and its index then in *@i (may be NULL).
+ * O(log ranges). */
+bool addrset_find(const struct addrset *set, struct addr a, uint64_t *i);
+
+static inline bool addrset_has(const struct addrset *set, struct addr a)
+{
+	return addrset_find(set, a, NULL);
+}
 
 /* True if every address of @set is in @outer (both sealed). */
 bool addrset_within(const struct addrset *set, const struct addrset *outer);

@@ -351,6 +351,8 @@ int scenario_sched(const struct scenario *s, uint32_t i, uint32_t shard, uint32_
 {
 	const struct scenario_stream *st;
 	uint64_t visits, total, rate;
+	struct sched_conf conf;
+	int ret;
 
 	if (i >= s->nr_streams)
 		return err_set(err, -EINVAL, "there is no stream %u", i);
@@ -366,6 +368,9 @@ int scenario_sched(const struct scenario *s, uint32_t i, uint32_t shard, uint32_
 	if (shard == visits % nr_shards)
 		total += st->count % st->repeat;
 	rate = share(st->rate_pps, shard, nr_shards);
-	return sched_init(out, st->order, addrset_count(&st->destinations), s->seed, shard,
-			  nr_shards, st->repeat, rate, total, err);
+	conf = (struct sched_conf){ .order = st->order, .n = addrset_count(&st->destinations),
+				    .seed = s->seed, .shard = shard, .nr_shards = nr_shards,
+				    .repeat = st->repeat, .total = total };
+	ret = rate_init(&conf.rate, rate, rate, 1, 0, 1, err);
+	return ret ? ret : sched_init(out, &conf, err);
 }

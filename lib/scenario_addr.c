@@ -69,7 +69,7 @@ static bool holds(const struct conf *c, struct addr a)
 		return false;
 	addrset_init(&one);
 	yes = !addrset_add(&one, c->value, NULL) && !addrset_seal(&one, NULL) &&
-	      addrset_index(&one, a) >= 0;
+	      addrset_has(&one, a);
 	addrset_free(&one);
 	return yes;
 }
@@ -156,6 +156,8 @@ int scenario_addr_check(const struct conf *map, const char *key, struct addrset 
 	ret = addrset_seal(set, &why);
 	if (ret)
 		return conf_err(list, err, ret, "%s: %s", key, why.text);
+	if (set->family != AF_INET)
+		return conf_err(list, err, -EAFNOSUPPORT, "%s: IPv6 is not sent yet; give IPv4", key);
 	for (size_t i = 0; i < set->nr_ranges && !ret; i++)
 		ret = check_span(list, key, set->ranges[i].first, set->ranges[i].last, allow, err);
 	return ret;
@@ -166,7 +168,7 @@ int scenario_addr_not_dut(const struct conf *map, const char *key, const struct 
 {
 	char buf[INET6_ADDRSTRLEN];
 
-	if (set->family != AF_INET || addrset_index(set, a) < 0)
+	if (set->family != AF_INET || !addrset_has(set, a))
 		return 0;
 	return conf_err(origin(conf_get(map, key), a), err, -EINVAL,
 			"%s: %s is the host under test itself (dut.%s); take another address", key,

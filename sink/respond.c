@@ -70,13 +70,12 @@ void respond_free(struct respond *r)
 /* Index over all sets one after the other, in the first set that has @target; or -1. */
 static int64_t respond_index(const struct respond *r, uint32_t target)
 {
-	int64_t base = 0, i;
+	uint64_t base = 0, i;
 
 	for (uint32_t s = 0; s < r->nr_sets; s++) {
-		i = addrset_index(r->sets[s], (struct addr){.lo = target});
-		if (i >= 0)
-			return base + i;
-		base += (int64_t)addrset_count(r->sets[s]);
+		if (addrset_find(r->sets[s], (struct addr){.lo = target}, &i))
+			return (int64_t)(base + i);
+		base += addrset_count(r->sets[s]);
 	}
 	return -1;
 }

@@ -43,7 +43,7 @@ static int track_flow_limit(struct track_flow *f, struct err *err)
 	if (__builtin_mul_overflow(f->period, visits, &most) || most > PROBE_SEQ_MAX)
 		most = PROBE_SEQ_MAX;
 	f->limit = f->sched.total < most ? f->sched.total : most;
-	if (f->sched.rate_pps && f->limit < f->sched.total)
+	if (f->sched.rate.pps && f->limit < f->sched.total)
 		return err_set(err, -E2BIG,
 			       "%" PRIu64 " packets to %" PRIu64 " destinations are more than can "
 			       "be told apart (%" PRIu64 "): run shorter or with more destinations",
@@ -210,7 +210,7 @@ static void track_first(struct track *t, struct track_stream *s, struct track_fl
 	uint64_t due = p->probe.due_ns;
 	struct sched_slot slot;
 
-	if (f->sched.rate_pps) {
+	if (f->sched.rate.pps) {
 		if (!f->t0_known) {
 			f->t0_ns = due - sched_due_ns(&f->sched, p->probe.seq);
 			f->t0_known = true;

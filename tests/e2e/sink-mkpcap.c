@@ -21,6 +21,7 @@
 
 #include "lib/probe.h"
 #include "lib/sched.h"
+#include "tests/unit/sched_make.h"
 
 #define FRAME_LEN 60u
 
@@ -288,7 +289,7 @@ int main(int argc, char **argv)
 		if (parse(argv[i]))
 			return 2;
 	}
-	if (sched_init(&sched, set.permute ? SCHED_PERMUTE : SCHED_SEQUENTIAL, set.n, set.permute,
+	if (sched_make(&sched, set.permute ? SCHED_PERMUTE : SCHED_SEQUENTIAL, set.n, set.permute,
 		       0, 1, (uint32_t)set.repeat, set.rate, set.packets, NULL))
 		return 2;
 	want.came = calloc(set.packets + 1, 1);

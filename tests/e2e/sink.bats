@@ -16,7 +16,7 @@ setup_file()
 	esac
 	export sink=$build/dststorm-sink mkpcap=$BATS_FILE_TMPDIR/mkpcap
 	"${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -I. -O2 -Wall -Wextra -Werror -o "$mkpcap" \
-		tests/e2e/sink-mkpcap.c lib/sched.c lib/perm.c lib/rng.c lib/err.c
+		tests/e2e/sink-mkpcap.c lib/{sched,rate,zipf,perm,rng,err}.c -lm
 }
 
 setup()

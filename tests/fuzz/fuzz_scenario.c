@@ -61,7 +61,7 @@ static void check_stream(const struct scenario *s, const struct scenario_stream 
 {
 	check_set(&st->destinations);
 	check_set(&st->sources);
-	CHECK(addrset_index(&st->sources, s->in[0].a) < 0 && addrset_index(&st->sources, s->out[0].a) < 0);
+	CHECK(!addrset_has(&st->sources, s->in[0].a) && !addrset_has(&st->sources, s->out[0].a));
 	CHECK(is_safe_name(st->name) && st->ttl && st->src_port && st->dst_port);
 	CHECK(st->rate_pps <= 1000000000 && st->repeat >= 1);
 	CHECK(st->repeat * st->new_destinations_per_s == st->rate_pps);
@@ -87,7 +87,7 @@ static void check_schedule(const struct scenario *s, uint32_t nr_shards)
 			return;
 		}
 		total += sc.total;
-		rate += sc.rate_pps;
+		rate += sc.rate.pps;
 		distinct += sched_distinct(&sc);
 		for (uint64_t v = 0; v < sc.n_shard && v < WALK_MAX && v * sc.repeat < sc.total; v++) {
 			sched_slot(&sc, v * sc.repeat, &slot);

@@ -18,6 +18,7 @@
 #include "sink/track.c"
 #include "sink/track_finish.c"
 #include "sink/track_loss.c"
+#include "tests/unit/sched_make.h"
 
 #define FRAME_MAX 255u
 
@@ -74,7 +75,7 @@ static void world_init(struct world *w)
 		assert(!addrset_exclude(&w->set, "198.19.0.1", NULL));
 	assert(!addrset_seal(&w->set, NULL));
 	for (uint32_t i = 0; i < w->nr_shards; i++)
-		assert(!sched_init(&w->scheds[i], order, addrset_count(&w->set), choice, i,
+		assert(!sched_make(&w->scheds[i], order, addrset_count(&w->set), choice, i,
 				   w->nr_shards, repeat, choice & 16 ? 1000 : 0, total, NULL));
 	world_account(w, choice & 32, 7 + choice / 128);
 }

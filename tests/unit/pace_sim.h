@@ -13,6 +13,7 @@
 
 #include "lib/pace.h"
 #include "lib/rng.h"
+#include "tests/unit/sched_make.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define NS_PER_MS UINT64_C(1000000)
@@ -67,6 +68,7 @@ struct lane {
 struct sim {
 	struct lane lane[MAX_LANES];
 	uint32_t lanes;
+	struct rate pps;
 	uint64_t rate, t0, now;
 	struct window *window;
 	struct rng rng;
@@ -78,13 +80,14 @@ static inline void sim_init(struct sim *s, uint64_t rate, uint64_t total, uint32
 {
 	memset(s, 0, sizeof(*s));
 	s->rate = rate;
+	s->pps = *rate_constant(rate);
 	s->lanes = lanes;
 	s->t0 = s->now = 123456789;
 	s->window = window_new(rate, burst);
 	s->sleep_late_ns = 5000;
 	rng_seed(&s->rng, rate + lanes);
 	for (uint32_t k = 0; k < lanes; k++) {
-		pace_init(&s->lane[k].pace, s->t0, rate, total, burst, k, lanes);
+		pace_init(&s->lane[k].pace, s->t0, &s->pps, total, burst, k, lanes);
 		s->lane[k].poll_at = s->t0;
 	}
 }

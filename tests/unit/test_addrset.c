@@ -19,6 +19,14 @@ static struct addr ip(uint32_t a)
 	return (struct addr){ .lo = a };
 }
 
+/* The index, or -1. */
+static int64_t index_of(const struct addrset *set, struct addr a)
+{
+	uint64_t i;
+
+	return addrset_find(set, a, &i) ? (int64_t)i : -1;
+}
+
 /* A sealed set of the NULL-terminated @add without the NULL-terminated @exclude. */
 static void make(struct addrset *set, const char *const *add, const char *const *exclude)
 {
@@ -51,9 +59,9 @@ static void one_address(void **state)
 	assert_int_equal(addrset_count(&set), 1);
 	check_range(&set, 0, "198.19.0.1", "198.19.0.1");
 	assert_int_equal(addrset_at(&set, 0).lo, 0xc6130001);
-	assert_int_equal(addrset_index(&set, ip(0xc6130001)), 0);
-	assert_int_equal(addrset_index(&set, ip(0xc6130000)), -1);
-	assert_int_equal(addrset_index(&set, ip(0xc6130002)), -1);
+	assert_int_equal(index_of(&set, ip(0xc6130001)), 0);
+	assert_int_equal(index_of(&set, ip(0xc6130000)), -1);
+	assert_int_equal(index_of(&set, ip(0xc6130002)), -1);
 	addrset_free(&set);
 	addrset_free(&set);
 }
@@ -81,7 +89,7 @@ static void min_equals_max(void **state)
 	assert_int_equal(addrset_at(&set, 0).lo, 0);
 	assert_int_equal(addrset_at(&set, 1).lo, 0x0a000001);
 	assert_int_equal(addrset_at(&set, 2).lo, 0xffffffff);
-	assert_int_equal(addrset_index(&set, ip(0xffffffff)), 2);
+	assert_int_equal(index_of(&set, ip(0xffffffff)), 2);
 	addrset_free(&set);
 }
 
@@ -96,7 +104,7 @@ static void check_full(const struct addrset *set)
 	assert_memory_equal(out, idx, sizeof(out));
 	for (unsigned int i = 0; i < 6; i++) {
 		assert_int_equal(addrset_at(set, idx[i]).lo, idx[i]);
-		assert_int_equal(addrset_index(set, ip(idx[i])), idx[i]);
+		assert_int_equal(index_of(set, ip(idx[i])), idx[i]);
 	}
 }
 
@@ -137,8 +145,8 @@ static void ends_do_not_wrap(void **state)
 	addrset_free(&set);
 	make(&set, LIST("255.0.0.0/8"), LIST("255.128.0.0-255.255.255.255"));
 	check_range(&set, 0, "255.0.0.0", "255.127.255.255");
-	assert_int_equal(addrset_index(&set, ip(0xffffffff)), -1);
-	assert_int_equal(addrset_index(&set, ip(0)), -1);
+	assert_int_equal(index_of(&set, ip(0xffffffff)), -1);
+	assert_int_equal(index_of(&set, ip(0)), -1);
 	addrset_free(&set);
 }
 
@@ -231,7 +239,7 @@ static void compare_with_model(const struct addrset *set, const bool *model, uin
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < MODEL_SIZE; k++) {
-		int64_t i = addrset_index(set, ip(base + k));
+		int64_t i = index_of(set, ip(base + k));
 
 		assert_int_equal(i, model[k] ? (int64_t)n : -1);
 		if (!model[k])
@@ -362,8 +370,6 @@ static void bad_text_is_refused(void **state)
 	check_refused("198.19.0.1/16", -EINVAL, "write 198.19.0.0/16");
 	check_refused("0.0.0.1/0", -EINVAL, "write 0.0.0.0/0");
 	check_refused("1.2.3.5-1.2.3.4", -EINVAL, "swap");
-	check_refused("2001:2::/48", -EAFNOSUPPORT, "give IPv4");
-	check_refused("::1", -EAFNOSUPPORT, "give IPv4");
 }
 
 static void empty_sets_say_why(void **state)

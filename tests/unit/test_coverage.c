@@ -11,6 +11,7 @@
 
 #include "gen/coverage.h"
 #include "lib/rng.h"
+#include "tests/unit/sched_make.h"
 
 #define LANES_MAX 8u
 
@@ -39,7 +40,7 @@ static void check(uint64_t n, uint32_t shard, uint32_t nr_shards, uint32_t repea
 	struct sched s;
 	uint64_t distinct;
 
-	assert_int_equal(sched_init(&s, SCHED_PERMUTE, n, 7, shard, nr_shards, repeat, 1000,
+	assert_int_equal(sched_make(&s, SCHED_PERMUTE, n, 7, shard, nr_shards, repeat, 1000,
 				    UINT64_C(1) << 40, NULL), 0);
 	assert_int_equal(coverage_distinct(&s, sent, nr_lanes, &distinct), 0);
 	if (distinct != by_hand(&s, sent, nr_lanes))
@@ -68,7 +69,7 @@ static void test_starved_lane(void **state)
 	(void)state;
 	check(1000, 0, 1, 1, sent, 2);
 	check(1001, 0, 1, 1, sent, 2);
-	assert_int_equal(sched_init(&s, SCHED_PERMUTE, 1000, 7, 0, 1, 1, 1000, 1 << 20, NULL), 0);
+	assert_int_equal(sched_make(&s, SCHED_PERMUTE, 1000, 7, 0, 1, 1, 1000, 1 << 20, NULL), 0);
 	assert_int_equal(coverage_distinct(&s, sent, 2, &distinct), 0);
 	assert_int_equal(distinct, 500);
 }

@@ -18,7 +18,8 @@ typedef unsigned __int128 u128;
 /* The stream's packets that are due, as the contract has it. */
 static uint64_t due_of_stream(uint64_t elapsed, uint64_t rate)
 {
-	return (uint64_t)((u128)elapsed * rate / NS_PER_S) + 1;
+	/* Those with a number n whose time n * 10^9 / rate, without its fraction, has come. */
+	return (uint64_t)((((u128)elapsed + 1) * rate - 1) / NS_PER_S) + 1;
 }
 
 /* Of the first @n packets of the stream, those with seq mod lanes == lane, counted another way. */
@@ -39,7 +40,7 @@ static void check_no_drift(uint64_t rate, uint32_t lane, uint32_t lanes, uint64_
 	struct rng r;
 
 	rng_seed(&r, rate);
-	pace_init(&p, t0, rate, UINT64_MAX, UINT32_MAX, lane, lanes);
+	pace_init(&p, t0, rate_constant(rate), UINT64_MAX, UINT32_MAX, lane, lanes);
 	while (due_of_stream(t - t0, rate) < packets) {
 		uint64_t due = due_of_lane(due_of_stream(t - t0, rate), lane, lanes);
 
@@ -68,7 +69,7 @@ static void next_is_exact_after_10_to_the_12_packets(void **state)
 	struct pace p;
 
 	(void)state;
-	pace_init(&p, 1000, rate, UINT64_MAX, UINT32_MAX, 0, 1);
+	pace_init(&p, 1000, rate_constant(rate), UINT64_MAX, UINT32_MAX, 0, 1);
 	p.taken = packets;
 	for (unsigned int k = 0; k < 1000; k++) {
 		uint64_t next = pace_next_ns(&p);
@@ -91,7 +92,7 @@ static void next_says_when(void **state)
 		uint32_t lanes = 1 + (uint32_t)rng_below(&r, MAX_LANES);
 		uint64_t now = rng_next(&r) >> 20, next;
 
-		pace_init(&p, now, 1 + rng_below(&r, UINT64_C(1) << rng_below(&r, 34)), UINT64_MAX,
+		pace_init(&p, now, rate_constant(1 + rng_below(&r, UINT64_C(1) << rng_below(&r, 34))), UINT64_MAX,
 			  2 * lanes + (uint32_t)rng_below(&r, 100),
 			  (uint32_t)rng_below(&r, lanes), lanes);
 		for (unsigned int i = 0; i < 20; i++) {
@@ -116,7 +117,7 @@ static void lanes_share_one_budget(void **state)
 			for (uint32_t k = 0; k < lanes; k++) {
 				struct pace p;
 
-				pace_init(&p, 0, 1000, total, 64, k, lanes);
+				pace_init(&p, 0, rate_constant(1000), total, 64, k, lanes);
 				assert_int_equal(p.total, due_of_lane(total, k, lanes));
 				sum += p.total;
 			}
@@ -265,7 +266,7 @@ static void check_refusals(uint64_t rate, uint64_t per_ms)
 	uint64_t total = rate, sent = 0, room = 0, t = 0;
 	struct pace p;
 
-	pace_init(&p, 0, rate, total, 64, 0, 1);
+	pace_init(&p, 0, rate_constant(rate), total, 64, 0, 1);
 	for (; t < 2 * NS_PER_S; t += 10000) {
 		unsigned int n = pace_take(&p, t, 64), ok;
 
@@ -307,7 +308,7 @@ static void random_refusals(void **state)
 	(void)state;
 	rng_seed(&r, 1);
 	for (uint32_t k = 0; k < 2; k++)
-		pace_init(&p[k], 0, 500000, 500000, 64, k, 2);
+		pace_init(&p[k], 0, rate_constant(500000), 500000, 64, k, 2);
 	for (uint64_t t = 0; t < 3 * NS_PER_S; t += 1 + rng_below(&r, 20000))
 		for (unsigned int k = 0; k < 2; k++) {
 			unsigned int n = pace_take(&p[k], t, 32);
@@ -329,7 +330,7 @@ static void without_rate_everything_is_due(void **state)
 	struct pace p;
 
 	(void)state;
-	pace_init(&p, 100, 0, 1000, 64, 1, 2);
+	pace_init(&p, 100, rate_constant(0), 1000, 64, 1, 2);
 	assert_int_equal(pace_next_ns(&p), 100);
 	assert_int_equal(pace_take(&p, 99, 64), 0);
 	assert_int_equal(pace_take(&p, 100, 64), 64);
@@ -344,7 +345,7 @@ static void time_before_t0_and_backwards(void **state)
 	struct pace p;
 
 	(void)state;
-	pace_init(&p, 1000000, 1000, 100, 64, 0, 1);
+	pace_init(&p, 1000000, rate_constant(1000), 100, 64, 0, 1);
 	assert_int_equal(pace_next_ns(&p), 1000000);
 	assert_int_equal(pace_take(&p, 0, 64), 0);
 	assert_int_equal(pace_take(&p, 999999, 64), 0);
@@ -361,7 +362,7 @@ static void time_is_the_only_credit(void **state)
 	struct pace p;
 
 	(void)state;
-	pace_init(&p, 0, 1000000, 100000, 64, 0, 1);
+	pace_init(&p, 0, rate_constant(1000000), 100000, 64, 0, 1);
 	assert_int_equal(pace_take(&p, 10 * NS_PER_MS, ALL), 32);
 	assert_int_equal(pace_take(&p, 9 * NS_PER_MS, ALL), 0); /* the clock steps back */
 	assert_int_equal(pace_take(&p, 10 * NS_PER_MS, ALL), 0);
@@ -380,13 +381,13 @@ static void extremes(void **state)
 	struct pace p;
 
 	(void)state;
-	pace_init(&p, 0, UINT64_C(100000000000), 1000, 64, 0, 1);
+	pace_init(&p, 0, rate_constant(UINT64_C(100000000000)), 1000, 64, 0, 1);
 	assert_int_equal(pace_take(&p, UINT64_MAX, 1000), 32);
-	pace_init(&p, 0, 1, UINT64_MAX, 64, 0, 1);
+	pace_init(&p, 0, rate_constant(1), UINT64_MAX, 64, 0, 1);
 	assert_int_equal(pace_take(&p, UINT64_MAX, 1000), 32);
-	pace_init(&p, UINT64_MAX - 1, 1000000000, 100, 64, 0, 1);
+	pace_init(&p, UINT64_MAX - 1, rate_constant(1000000000), 100, 64, 0, 1);
 	assert_int_equal(pace_take(&p, UINT64_MAX, 1000), 2);
-	pace_init(&p, 0, 1000, 0, 64, 0, 1);
+	pace_init(&p, 0, rate_constant(1000), 0, 64, 0, 1);
 	assert_int_equal(pace_take(&p, NS_PER_S, 64), 0);
 	assert_int_equal(pace_next_ns(&p), UINT64_MAX);
 }

@@ -283,7 +283,7 @@ static void check_shards(const struct scenario *s, uint32_t nr_shards)
 
 		assert_int_equal(scenario_sched(s, 0, i, nr_shards, &sc, NULL), 0);
 		total += sc.total;
-		rate += sc.rate_pps;
+		rate += sc.rate.pps;
 		assert_int_equal(sc.repeat, st->repeat);
 		for (uint64_t seq = 0; seq < sc.total && seq < sc.n_shard * sc.repeat; seq++) {
 			sched_slot(&sc, seq, &slot);

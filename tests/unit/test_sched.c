@@ -11,6 +11,7 @@
 #include "lib/err.h"
 #include "lib/rng.h"
 #include "lib/sched.h"
+#include "tests/unit/sched_make.h"
 
 typedef unsigned __int128 u128;
 
@@ -68,7 +69,7 @@ static void check(enum sched_order order, uint64_t n, uint32_t shard, uint32_t n
 	struct sched s;
 
 	assert_non_null(seen);
-	assert_int_equal(sched_init(&s, order, n, n * 31 + repeat, shard, nr_shards, repeat, 1000,
+	assert_int_equal(sched_make(&s, order, n, n * 31 + repeat, shard, nr_shards, repeat, 1000,
 				    total, NULL), 0);
 	play(&s, seen);
 	for (uint64_t i = 0; i < n; i++) {
@@ -135,7 +136,7 @@ static void shards_cover_the_set(void **state)
 		struct sched_slot slot;
 		struct sched s;
 
-		sched_init(&s, SCHED_PERMUTE, n, 1, shard, 3, 1, 0, 0, NULL);
+		sched_make(&s, SCHED_PERMUTE, n, 1, shard, 3, 1, 0, 0, NULL);
 		packets += s.n_shard;
 		for (uint64_t seq = 0; seq < s.n_shard; seq++) {
 			sched_slot(&s, seq, &slot);
@@ -151,7 +152,7 @@ static void check_due(uint64_t rate, uint64_t seq)
 	struct sched s;
 	u128 ns;
 
-	sched_init(&s, SCHED_SEQUENTIAL, 10, 0, 0, 1, 1, rate, 0, NULL);
+	sched_make(&s, SCHED_SEQUENTIAL, 10, 0, 0, 1, 1, rate, 0, NULL);
 	if ((u128)seq * 1000000000 / rate > UINT64_MAX)
 		return;
 	ns = sched_due_ns(&s, seq);
@@ -183,7 +184,7 @@ static void without_rate_nothing_is_due_later(void **state)
 	struct sched s;
 
 	(void)state;
-	sched_init(&s, SCHED_SEQUENTIAL, 10, 0, 0, 1, 1, 0, 100, NULL);
+	sched_make(&s, SCHED_SEQUENTIAL, 10, 0, 0, 1, 1, 0, 100, NULL);
 	assert_int_equal(sched_due_ns(&s, 99), 0);
 	assert_int_equal(sched_revisit_ns(&s), 0);
 }
@@ -194,14 +195,14 @@ static void revisit_is_one_pass(void **state)
 	struct sched_slot a, b;
 
 	(void)state;
-	sched_init(&s, SCHED_PERMUTE, 65534, 1, 0, 1, 1, 15000, 300000, NULL);
+	sched_make(&s, SCHED_PERMUTE, 65534, 1, 0, 1, 1, 15000, 300000, NULL);
 	assert_int_equal(sched_revisit_ns(&s), UINT64_C(65534) * 1000000000 / 15000);
 	sched_slot(&s, 5, &a);
 	sched_slot(&s, 5 + 65534, &b);
 	assert_int_equal(a.index, b.index);
-	sched_init(&s, SCHED_PERMUTE, 1000, 1, 1, 3, 4, 500, 0, NULL);
+	sched_make(&s, SCHED_PERMUTE, 1000, 1, 1, 3, 4, 500, 0, NULL);
 	assert_int_equal(sched_revisit_ns(&s), UINT64_C(333) * 4 * 2000000);
-	sched_init(&s, SCHED_PERMUTE, UINT64_MAX, 1, 0, 1, 2, 1, 0, NULL);
+	sched_make(&s, SCHED_PERMUTE, UINT64_MAX, 1, 0, 1, 2, 1, 0, NULL);
 	assert_int_equal(sched_revisit_ns(&s), UINT64_MAX);
 }
 
@@ -212,14 +213,14 @@ static void huge_sets(void **state)
 	struct sched s;
 
 	(void)state;
-	assert_int_equal(sched_init(&s, SCHED_PERMUTE, UINT64_MAX, 1, 0, 1, UINT32_MAX, 0,
+	assert_int_equal(sched_make(&s, SCHED_PERMUTE, UINT64_MAX, 1, 0, 1, UINT32_MAX, 0,
 				    UINT64_MAX, NULL), 0);
 	assert_int_equal(sched_distinct(&s), (UINT64_C(1) << 32) + 1);
 	assert_int_equal(sched_occurrences(&s, 0), UINT32_MAX);
 	sched_slot(&s, UINT64_MAX, &slot);
 	assert_int_equal(slot.index, perm_at(&s.perm, (UINT64_C(1) << 32) + 1));
 	assert_int_equal(slot.occurrence, 0);
-	sched_init(&s, SCHED_SEQUENTIAL, UINT64_C(1) << 32, 1, 254, 255, 1, 0, 0, NULL);
+	sched_make(&s, SCHED_SEQUENTIAL, UINT64_C(1) << 32, 1, 254, 255, 1, 0, 0, NULL);
 	sched_slot(&s, s.n_shard - 1, &slot);
 	assert_true(slot.index < s.n && slot.index + 255 >= s.n);
 }
@@ -230,7 +231,7 @@ static void check_refused(uint64_t n, uint32_t shard, uint32_t nr_shards, uint32
 	struct err err = { "" };
 	struct sched s;
 
-	assert_int_equal(sched_init(&s, SCHED_SEQUENTIAL, n, 0, shard, nr_shards, repeat, 1, 1,
+	assert_int_equal(sched_make(&s, SCHED_SEQUENTIAL, n, 0, shard, nr_shards, repeat, 1, 1,
 				    &err), -EINVAL);
 	if (!strstr(err.text, says))
 		fail_msg("\"%s\" does not say \"%s\"", err.text, says);

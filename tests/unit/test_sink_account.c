@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sink/account.h"
+#include "tests/unit/sched_make.h"
 
 #define NET 0xc6130000u /* 198.19.0.0 */
 #define MS  UINT64_C(1000000)
@@ -30,7 +31,7 @@ static void rig_init(struct rig *g, double delay_ms, uint32_t answer_probe)
 	addrset_init(&g->set);
 	assert_int_equal(addrset_add(&g->set, "198.19.0.0/24", NULL), 0);
 	assert_int_equal(addrset_seal(&g->set, NULL), 0);
-	assert_int_equal(sched_init(&g->sched, SCHED_SEQUENTIAL, 256, 1, 0, 1, 1, 1000, 1000, NULL),
+	assert_int_equal(sched_make(&g->sched, SCHED_SEQUENTIAL, 256, 1, 0, 1, 1, 1000, 1000, NULL),
 			 0);
 	assert_int_equal(track_init(&g->a.track, &(struct track_stream_conf){&g->set, &g->sched, 1},
 				    1, 10, NULL),

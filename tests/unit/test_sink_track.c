@@ -14,6 +14,7 @@
 
 #include "lib/err.h"
 #include "sink/track.h"
+#include "tests/unit/sched_make.h"
 
 #define NET_N 0xc6130000u /* 198.19.0.0 */
 #define T0    UINT64_C(5000000000000)
@@ -28,7 +29,7 @@ static void ten(struct addrset *set, struct track *t, uint64_t total, uint32_t r
 	addrset_init(set);
 	assert_int_equal(addrset_add(set, "198.19.0.0-198.19.0.9", NULL), 0);
 	assert_int_equal(addrset_seal(set, NULL), 0);
-	assert_int_equal(sched_init(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, repeat, 1000, total, NULL),
+	assert_int_equal(sched_make(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, repeat, 1000, total, NULL),
 			 0);
 	assert_int_equal(track_init(t, &(struct track_stream_conf){set, &s, 1}, 1, 10, NULL), 0);
 	track_start(t, T0);
@@ -207,7 +208,7 @@ static void refusals(void **state)
 	assert_int_equal(track_sent(&t, 0, 0, (uint64_t[]){UINT64_MAX, 2}, 2, &err), -EINVAL);
 	track_free(&t);
 	assert_int_equal(
-		sched_init(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, 1, 1000, UINT64_C(10) << 32, NULL),
+		sched_make(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, 1, 1000, UINT64_C(10) << 32, NULL),
 		0);
 	assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1}, 1, 10, &err),
 			 -E2BIG);
@@ -232,7 +233,7 @@ static void a_million(void **state)
 	assert_int_equal(addrset_add(&set, "10.0.0.0-10.15.66.63", NULL), 0);
 	assert_int_equal(addrset_seal(&set, NULL), 0);
 	assert_int_equal(addrset_count(&set), n);
-	assert_int_equal(sched_init(&s, SCHED_PERMUTE, n, 7, 0, 1, 1, 1000000, total, NULL), 0);
+	assert_int_equal(sched_make(&s, SCHED_PERMUTE, n, 7, 0, 1, 1, 1000000, total, NULL), 0);
 	assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1}, 1, 16, NULL), 0);
 	for (uint64_t seq = 0; seq < total; seq++) {
 		if (seq % 7 == 3) {

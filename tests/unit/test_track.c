@@ -15,6 +15,7 @@
 
 #include "lib/rng.h"
 #include "sink/track.h"
+#include "tests/unit/sched_make.h"
 
 #define NET  "198.19.0.0"
 #define T0   UINT64_C(5000000000000)
@@ -61,7 +62,7 @@ static uint64_t oracle_base(const struct oracle *o, const struct oracle_flow *f)
 /* By addition of intervals, the way a reader of the definition would: not by the library. */
 static uint64_t oracle_due(const struct sched *s, uint64_t seq)
 {
-	return (uint64_t)((unsigned __int128)seq * 1000000000u / s->rate_pps);
+	return (uint64_t)((unsigned __int128)seq * 1000000000u / s->rate.pps);
 }
 
 static void oracle_add(struct oracle *o, const struct track_probe *p)
@@ -182,7 +183,7 @@ static void world_flows(struct world *w)
 		f = &w->o.flows[i];
 		f->stream = i / w->nr_shards;
 		total = below(w, 4) ? 1 + below(w, 2000) : 1 + below(w, 2 * MAXN);
-		assert_int_equal(sched_init(&scheds[i], w->order, addrset_count(&w->set),
+		assert_int_equal(sched_make(&scheds[i], w->order, addrset_count(&w->set),
 					    seed + f->stream, i % w->nr_shards, w->nr_shards,
 					    w->repeat, rate, total, NULL),
 				 0);

@@ -15,6 +15,7 @@
 #include "gen/walk.h"
 #include "lib/probe.h"
 #include "lib/rng.h"
+#include "tests/unit/sched_make.h"
 
 #define T0 UINT64_C(123456789012345)
 
@@ -79,7 +80,7 @@ static void test_walk_is_the_schedule(void **state)
 
 		make_set(&dst, 0xc6130000u, n);
 		make_set(&src, 0xc6120002u, 1 + rng_below(&r, 40));
-		assert_int_equal(sched_init(&s, rng_below(&r, 2) ? SCHED_PERMUTE : SCHED_SEQUENTIAL, n,
+		assert_int_equal(sched_make(&s, rng_below(&r, 2) ? SCHED_PERMUTE : SCHED_SEQUENTIAL, n,
 					    rng_next(&r), (uint32_t)rng_below(&r, nr_shards), nr_shards,
 					    repeat, rate, UINT64_C(1) << 40, NULL), 0);
 		follow(&s, &dst, &src, (uint32_t)rng_below(&r, nr_lanes), nr_lanes, 3000, &r);
@@ -97,7 +98,7 @@ static void test_whole_address_space(void **state)
 	(void)state;
 	rng_seed(&r, 12);
 	make_set(&all, 0, UINT64_C(1) << 32);
-	assert_int_equal(sched_init(&s, SCHED_PERMUTE, UINT64_C(1) << 32, 5, 2, 3, 1, 1000000, UINT64_C(1) << 40,
+	assert_int_equal(sched_make(&s, SCHED_PERMUTE, UINT64_C(1) << 32, 5, 2, 3, 1, 1000000, UINT64_C(1) << 40,
 				    NULL), 0);
 	follow(&s, &all, &all, 1, 2, 20000, &r);
 	addrset_free(&all);
@@ -111,7 +112,7 @@ static void test_no_drift(void **state)
 
 	(void)state;
 	make_set(&one, 0xc6130000u, 1);
-	assert_int_equal(sched_init(&s, SCHED_SEQUENTIAL, 1, 0, 0, 1, 1, 999999937, UINT64_C(1) << 40, NULL),
+	assert_int_equal(sched_make(&s, SCHED_SEQUENTIAL, 1, 0, 0, 1, 1, 999999937, UINT64_C(1) << 40, NULL),
 			 0);
 	walk_init(&walk, &s, &one, &one, T0, 0, 1);
 	for (uint64_t seq = 0; seq < 3000000; seq += BATCH_MAX) {
