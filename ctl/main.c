@@ -9,7 +9,9 @@
 #include <unistd.h>
 #include <argp.h>
 
+#include "ctl/catalog.h"
 #include "ctl/ctl.h"
+#include "ctl/lab.h"
 
 const char *ctl_version = DSTSTORM_VERSION, *ctl_git_id = DSTSTORM_GIT_ID;
 
@@ -38,8 +40,14 @@ static int usage(FILE *f, int code)
 	fprintf(f, "Usage: dststorm VERB [OPTION...]\n\n");
 	for (unsigned int i = 0; i < NR_VERBS; i++)
 		fprintf(f, "  %-8s %s\n", verbs[i].name, verbs[i].about);
-	fprintf(f, "\n  --help, --version; `dststorm VERB --help' tells about one verb.\n"
-		   "  The first run: dststorm run configs/many-destinations.yaml\n");
+	fprintf(f, "\nLabs (key `lab:' of a scenario), where the host under test is:\n");
+	for (unsigned int i = 0; lab_all[i]; i++)
+		fprintf(f, "  %-8s %s\n", lab_all[i]->name, lab_all[i]->about);
+	fprintf(f, "\nScenarios; each says at its top what to expect:\n");
+	catalog_print(f);
+	fprintf(f, "\nThe first run: dststorm run configs/many-destinations.yaml\n"
+		   "Another kernel: --set dut.kernel=debian-6.12, or the path of a bzImage\n"
+		   "`dststorm VERB --help' tells about one verb, --version which dststorm this is.\n");
 	return code;
 }
 
