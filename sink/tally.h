@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Packets by IPv4 address when no schedule says which addresses there are: a hash table that grows.
+ * Packets by address, of either family, when nobody says which addresses there are: a hash table
+ * that grows to a bound. Two of its entries a counted address, at least, 24 bytes each.
  */
 #ifndef SINK_TALLY_H
 #define SINK_TALLY_H
@@ -8,8 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/addrset.h"
+
 struct tally_entry {
-	uint32_t addr;
+	struct addr addr;
 	uint64_t pkts; /* 0: the entry is free */
 };
 
@@ -17,12 +20,15 @@ struct tally {
 	struct tally_entry *entries;
 	unsigned int bits; /* log2 of the entries */
 	size_t used; /* distinct addresses */
+	size_t max;
 };
 
-int tally_init(struct tally *t); /* 0 or -ENOMEM */
+/* For at most @max addresses. 0 or -ENOMEM. */
+int tally_init(struct tally *t, size_t max);
 void tally_free(struct tally *t);
 
-/* Count one packet. Returns 1 if the address is new, 0 if not, -ENOMEM. */
-int tally_add(struct tally *t, uint32_t addr);
+/* Count one packet. Returns which one of its address it is, from 1 on; 0 if the address is new and
+ * there is no room for it: then it is not counted. */
+uint64_t tally_add(struct tally *t, struct addr addr);
 
 #endif

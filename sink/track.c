@@ -117,7 +117,7 @@ int track_init_free(struct track *t, unsigned int window_bits, struct err *err)
 	if (ret)
 		return ret;
 	t->free_flows = calloc(UINT16_MAX + 1, sizeof(struct track_flow *));
-	if (!t->free_flows || tally_init(&t->tally)) {
+	if (!t->free_flows || tally_init(&t->tally, SIZE_MAX)) {
 		track_free(t);
 		return err_set(err, -ENOMEM, "no memory to tell addresses apart");
 	}
@@ -296,7 +296,6 @@ static struct track_flow *track_free_flow(struct track *t, const struct track_pr
 static void track_unscheduled(struct track *t, const struct track_probe *p)
 {
 	struct track_flow *f = track_free_flow(t, p);
-	int new;
 
 	if (!f) {
 		t->counts.foreign_pkts++;
@@ -307,9 +306,8 @@ static void track_unscheduled(struct track *t, const struct track_probe *p)
 	track_order_and_delay(t, f, p);
 	if (p->probe.seq < f->least)
 		f->least = p->probe.seq;
-	new = tally_add(&t->tally, (uint32_t)p->dst.lo);
-	if (new < 0)
-		t->failed = new;
+	if (!tally_add(&t->tally, p->dst))
+		t->failed = -ENOMEM;
 	t->counts.destinations_seen = t->tally.used;
 }
 

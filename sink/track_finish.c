@@ -117,7 +117,7 @@ static int each_tallied(const struct track *t,
 	for (size_t i = 0; i < (size_t)1 << t->tally.bits && !ret; i++) {
 		const struct tally_entry *e = &t->tally.entries[i];
 		struct track_destination d = {
-			.addr.lo = e->addr, .seen = true, .received = e->pkts};
+			.addr = e->addr, .seen = true, .received = e->pkts};
 
 		if (e->pkts)
 			ret = fn(arg, &d);
