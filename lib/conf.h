@@ -65,6 +65,8 @@ int conf_err(const struct conf *c, struct err *err, int code, const char *fmt, .
  */
 int conf_u64(const struct conf *map, const char *key, uint64_t min, uint64_t max, uint64_t *out,
 	     struct err *err);
+int conf_i64(const struct conf *map, const char *key, int64_t min, int64_t max, int64_t *out,
+	     struct err *err);
 int conf_double(const struct conf *map, const char *key, double min, double max, double *out,
 		struct err *err);
 int conf_bool(const struct conf *map, const char *key, bool *out, struct err *err);
@@ -79,6 +81,13 @@ int conf_node(const struct conf *map, const char *key, enum conf_type type, stru
 
 /* Check that node @c is a scalar; its text in *out. */
 int conf_text(const struct conf *c, const char **out, struct err *err);
+
+/* The same numbers where there is no key to ask for: element @c of a list, or the name of a map's
+ * member @c. Errors call it @name. */
+int conf_item_u64(const struct conf *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+		  struct err *err);
+int conf_name_u64(const struct conf *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+		  struct err *err);
 
 /* -EINVAL naming the first key that no reader asked for, and the nearest known one if any was
  * asked for with a similar name. Recursive. */

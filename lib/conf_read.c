@@ -182,22 +182,44 @@ static double number_double(const struct number *n)
 	return n->negative ? -v : v;
 }
 
+/* @text, which errors at @c call @name, as a number. Returns 0 or -EINVAL. */
+static int read_number(const struct conf *c, const char *name, const char *text, bool quoted,
+		       struct number *n, struct err *err)
+{
+	bool number = number_parse(text, n);
+
+	if (number && !quoted)
+		return 0;
+	return conf_err(c, err, -EINVAL, "%s is \"%.60s\"; it must be a number, as in 20 or 15k%s",
+			name, text, number ? ", without quotes" : "");
+}
+
 /* The member as a number. 1: it is there; 0: it is not; -EINVAL. */
 static int get_number(const struct conf *map, const char *key, struct conf **c, struct number *n,
 		      struct err *err)
 {
-	bool number;
+	int ret;
 
 	*c = conf_get(map, key);
 	if (!*c)
 		return 0;
 	if ((*c)->type != CONF_SCALAR)
 		return wrong_type(*c, err, CONF_SCALAR);
-	number = number_parse((*c)->value, n);
-	if (number && !(*c)->quoted)
-		return 1;
-	return conf_err(*c, err, -EINVAL, "%s is \"%.60s\"; it must be a number, as in 20 or 15k%s",
-			key, (*c)->value, number ? ", without quotes" : "");
+	ret = read_number(*c, key, (*c)->value, (*c)->quoted, n, err);
+	return ret ? ret : 1;
+}
+
+static int in_range(const struct conf *c, const char *name, const char *text, struct number *n,
+		    uint64_t min, uint64_t max, uint64_t *out, struct err *err)
+{
+	uint64_t v;
+
+	if (!number_u64(n, &v) || v < min || v > max)
+		return conf_err(c, err, -EINVAL,
+				"%s is %.60s; it must be a whole number from %llu to %llu", name, text,
+				(unsigned long long)min, (unsigned long long)max);
+	*out = v;
+	return 0;
 }
 
 int conf_u64(const struct conf *map, const char *key, uint64_t min, uint64_t max, uint64_t *out,
@@ -205,16 +227,52 @@ int conf_u64(const struct conf *map, const char *key, uint64_t min, uint64_t max
 {
 	struct number n;
 	struct conf *c;
+	int ret = get_number(map, key, &c, &n, err);
+
+	return ret <= 0 ? ret : in_range(c, key, c->value, &n, min, max, out, err);
+}
+
+int conf_item_u64(const struct conf *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+		  struct err *err)
+{
+	struct number n;
+	int ret = conf_text(c, &(const char *){ NULL }, err);
+
+	if (!ret)
+		ret = read_number(c, name, c->value, c->quoted, &n, err);
+	return ret ? ret : in_range(c, name, c->value, &n, min, max, out, err);
+}
+
+int conf_name_u64(const struct conf *c, const char *name, uint64_t min, uint64_t max, uint64_t *out,
+		  struct err *err)
+{
+	struct number n;
+	int ret = read_number(c, name, c->key, false, &n, err);
+
+	return ret ? ret : in_range(c, name, c->key, &n, min, max, out, err);
+}
+
+int conf_i64(const struct conf *map, const char *key, int64_t min, int64_t max, int64_t *out,
+	     struct err *err)
+{
+	struct number n;
+	struct conf *c;
+	bool negative, fits;
 	uint64_t v;
+	int64_t i;
 	int ret = get_number(map, key, &c, &n, err);
 
 	if (ret <= 0)
 		return ret;
-	if (!number_u64(&n, &v) || v < min || v > max)
+	negative = n.negative;
+	n.negative = false;
+	fits = number_u64(&n, &v) && v <= INT64_MAX;
+	i = fits ? negative ? -(int64_t)v : (int64_t)v : 0;
+	if (!fits || i < min || i > max)
 		return conf_err(c, err, -EINVAL,
-				"%s is %.60s; it must be a whole number from %llu to %llu", key,
-				c->value, (unsigned long long)min, (unsigned long long)max);
-	*out = v;
+				"%s is %.60s; it must be a whole number from %lld to %lld", key, c->value,
+				(long long)min, (long long)max);
+	*out = i;
 	return 0;
 }
 

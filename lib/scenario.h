@@ -26,6 +26,9 @@ struct scenario_size {
 	uint16_t bytes, weight;
 };
 
+/* Which bits a rate counts: the frame with its FCS, or on top the FRAME_L1 bytes around it. */
+enum scenario_layer { SCENARIO_NO_LAYER, SCENARIO_L1, SCENARIO_L2 };
+
 struct scenario_stream {
 	char *name;		     /* unique */
 	struct addrset destinations; /* sealed */
@@ -50,8 +53,12 @@ struct scenario_stream {
 	double zipf_s;		     /* SCHED_ZIPF */
 	double hot_packets, hot_destinations; /* SCHED_HOT: shares, 0 to 1 */
 
-	/* However it was given (packets/s, bit/s, percent): packets/s; 0: "max". */
+	/* However it was given: packets/s, rounded down by the mean frame; 0: "max". */
 	uint64_t rate_pps;
+	uint64_t rate_bps;	     /* as given; 0: not by bits */
+	enum scenario_layer rate_layer; /* what rate_bps counts */
+	double rate_percent;	     /* of speed_bps at SCENARIO_L1, as given; 0: not by percent */
+	uint64_t speed_bps;
 	uint64_t ramp_to_pps;	     /* of the last of @ramp_steps equal parts of the time; */
 	uint32_t ramp_steps;	     /* rate_pps and 1 without a ramp */
 	uint32_t group;		     /* packets due at once; 1 unless given */
@@ -94,7 +101,7 @@ struct scenario_route {
 
 /* How requests for an address in @prefix are answered; the first rule that holds it decides. */
 struct scenario_rule {
-	struct addrset prefix; /* sealed */
+	struct addrset prefix; /* a sealed filter */
 	double answer_ratio, delay_ms;
 	uint32_t answer_probe; /* these three: as those of the scenario, and their defaults */
 	uint32_t copies;       /* answers sent to each request */

@@ -11,205 +11,188 @@
 
 #define LAB_TEXT "198.18.0.0/15 and 2001:2::/48"
 
+typedef unsigned __int128 u128;
+
 struct span {
-	uint32_t first, last;
+	int family;
+	struct addr first, last;
 	const char *what;
 };
 
-/* RFC 2544 and RFC 6815: the range for benchmarks of devices. */
-static const struct span lab = { 0xc6120000u, 0xc613ffffu, "lab" };
+#define V4(a, b)	{ 0, (a) }, { 0, (b) }
+#define V6(a, b, c, d)	{ (a), (b) }, { (c), (d) }
+#define ONES		UINT64_MAX
 
-/* RFC 1122 3.2.1.3, RFC 1112: no host answers there, or every host does. */
-static const struct span never[] = {
-	{ 0x00000000u, 0x00ffffffu, "unspecified" },
-	{ 0x7f000000u, 0x7fffffffu, "loopback" },
-	{ 0xe0000000u, 0xefffffffu, "multicast" },
-	{ 0xf0000000u, 0xfffffffeu, "reserved (class E)" },
-	{ 0xffffffffu, 0xffffffffu, "broadcast" },
+/* RFC 2544, and RFC 5180 with its erratum: the ranges for benchmarks of devices. */
+static const struct span lab[] = {
+	{ AF_INET, V4(0xc6120000u, 0xc613ffffu), "lab" },
+	{ AF_INET6, V6(0x2001000200000000u, 0, 0x200100020000ffffu, ONES), "lab" },
 };
 
-static int read_one(const struct conf *c, struct addrset *set,
-		    int (*add)(struct addrset *, const char *, struct err *), struct err *err)
-{
-	struct err why = { "" };
-	const char *text;
-	int ret = conf_text(c, &text, err);
+/* No host answers there, every host does, or another on each link. */
+static const struct span never[] = {
+	{ AF_INET, V4(0x00000000u, 0x00ffffffu), "unspecified" },
+	{ AF_INET, V4(0x7f000000u, 0x7fffffffu), "loopback" },
+	{ AF_INET, V4(0xa9fe0000u, 0xa9feffffu), "link-local" },
+	{ AF_INET, V4(0xe0000000u, 0xefffffffu), "multicast" },
+	{ AF_INET, V4(0xf0000000u, 0xfffffffeu), "reserved (class E)" },
+	{ AF_INET, V4(0xffffffffu, 0xffffffffu), "broadcast" },
+	{ AF_INET6, V6(0, 0, 0, 0), "unspecified" },
+	{ AF_INET6, V6(0, 1, 0, 1), "loopback" },
+	{ AF_INET6, V6(0, 0xffff00000000u, 0, 0xffffffffffffu), "IPv4-mapped" },
+	{ AF_INET6, V6(0xfe80000000000000u, 0, 0xfebfffffffffffffu, ONES), "link-local" },
+	{ AF_INET6, V6(0xff00000000000000u, 0, ONES, ONES), "multicast" },
+};
 
-	if (ret)
-		return ret;
-	ret = add(set, text, &why);
-	return ret ? conf_err(c, err, ret, "%s", why.text) : 0;
+#define NR(array) (sizeof(array) / sizeof((array)[0]))
+
+static u128 num(struct addr a)
+{
+	return (u128)a.hi << 64 | a.lo;
 }
 
-int scenario_addr_read(const struct conf *map, const char *key, struct addrset *set,
-		       int (*add)(struct addrset *, const char *, struct err *), struct err *err)
+static struct addr addr(u128 n)
 {
-	const struct conf *list = conf_get(map, key);
-	int ret = 0;
-
-	if (!list)
-		return 0;
-	if (list->type == CONF_SCALAR)
-		return read_one(list, set, add, err);
-	if (list->type != CONF_SEQ)
-		return conf_err(list, err, -EINVAL,
-				"%s must be a list of addresses, as in [198.19.0.0/24]", key);
-	for (const struct conf *it = list->child; it && !ret; it = it->next)
-		ret = read_one(it, set, add, err);
-	return ret;
+	return (struct addr){ .hi = (uint64_t)(n >> 64), .lo = (uint64_t)n };
 }
 
-/* True if the text of @c holds @a. */
-static bool holds(const struct conf *c, struct addr a)
+static bool same(struct addr a, struct addr b)
 {
-	struct addrset one;
-	bool yes;
-
-	if (c->type != CONF_SCALAR)
-		return false;
-	addrset_init(&one);
-	yes = !addrset_add(&one, c->value, NULL) && !addrset_seal(&one, NULL) &&
-	      addrset_has(&one, a);
-	addrset_free(&one);
-	return yes;
+	return a.hi == b.hi && a.lo == b.lo;
 }
 
-/* The text that named @a: where the error points. */
-static const struct conf *origin(const struct conf *list, struct addr a)
-{
-	if (list->type == CONF_SCALAR)
-		return list;
-	conf_each(it, list)
-		if (holds(it, a))
-			return it;
-	return list;
-}
+/* --- rules ------------------------------------------------------------------------------------- */
 
-static const struct span *never_in(uint64_t first, uint64_t last, uint64_t *a)
+const char *scenario_addr_never(int family, struct addr first, struct addr last, struct addr *a)
 {
-	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
-		if (last < never[i].first || first > never[i].last)
+	for (size_t i = 0; i < NR(never); i++) {
+		if (never[i].family != family || num(last) < num(never[i].first) ||
+		    num(first) > num(never[i].last))
 			continue;
-		*a = first > never[i].first ? first : never[i].first;
-		return &never[i];
+		*a = num(first) > num(never[i].first) ? first : never[i].first;
+		return never[i].what;
 	}
 	return NULL;
 }
 
 /* If @a may be sent to, *@last: up to where, at least. */
-static bool allowed_to(const struct addrset *allow, uint64_t a, uint64_t *last)
+static bool allowed_to(const struct scenario_allow *allow, int family, u128 a, u128 *last)
 {
-	if (a >= lab.first && a <= lab.last) {
-		*last = lab.last;
-		return true;
-	}
-	for (size_t i = 0; i < allow->nr_ranges; i++) {
-		if (a < allow->ranges[i].first.lo || a > allow->ranges[i].last.lo)
-			continue;
-		*last = allow->ranges[i].last.lo;
-		return true;
-	}
-	return false;
-}
+	const struct addrset *set = family == AF_INET6 ? &allow->ipv6 : &allow->ipv4;
 
-/* The first address of [@first, @last] that may not be sent to, in *@a. */
-static bool outside(const struct addrset *allow, uint64_t first, uint64_t last, uint64_t *a)
-{
-	uint64_t to;
-
-	for (*a = first; *a <= last; *a = to + 1)
-		if (!allowed_to(allow, *a, &to))
+	for (size_t i = 0; i < NR(lab); i++) {
+		*last = num(lab[i].last);
+		if (lab[i].family == family && a >= num(lab[i].first) && a <= *last)
 			return true;
+	}
+	for (size_t i = 0; i < set->nr_ranges; i++) {
+		*last = num(set->ranges[i].last);
+		if (a >= num(set->ranges[i].first) && a <= *last)
+			return true;
+	}
 	return false;
 }
 
-/* The rules for one run of addresses that @list, or a text in it, named. */
-static int check_span(const struct conf *list, const char *key, struct addr first,
-		      struct addr last, const struct scenario_allow *allow, struct err *err)
+bool scenario_addr_outside(const struct scenario_allow *allow, int family, struct addr first,
+			   struct addr last, struct addr *a)
 {
-	struct addr a = { 0 };
-	const struct span *bad = never_in(first.lo, last.lo, &a.lo);
-	const struct conf *at;
-	char buf[INET6_ADDRSTRLEN];
+	u128 at = num(first), to;
 
-	if (!bad && !outside(&allow->ipv4, first.lo, last.lo, &a.lo))
-		return 0;
-	addr_text(AF_INET, a, buf);
-	at = origin(list, a);
-	if (bad)
-		return conf_err(at, err, -EINVAL, "%s: %s is %s; exclude it", key, buf, bad->what);
-	return conf_err(at, err, -EINVAL, "%s: %s is outside the lab ranges " LAB_TEXT
-			"; if that network is yours, add --allow %s", key, buf,
-			holds(at, a) ? at->value : buf);
-}
-
-int scenario_addr_check(const struct conf *map, const char *key, struct addrset *set,
-			const struct scenario_allow *allow, struct err *err)
-{
-	const struct conf *list = conf_get(map, key);
-	struct err why = { "" };
-	int ret;
-
-	if (!list)
-		return conf_err(map, err, -EINVAL, "%s is missing; list addresses, prefixes or "
-				"ranges, as in [198.19.0.0/24]", key);
-	ret = addrset_seal(set, &why);
-	if (ret)
-		return conf_err(list, err, ret, "%s: %s", key, why.text);
-	if (set->family != AF_INET)
-		return conf_err(list, err, -EAFNOSUPPORT, "%s: IPv6 is not sent yet; give IPv4", key);
-	for (size_t i = 0; i < set->nr_ranges && !ret; i++)
-		ret = check_span(list, key, set->ranges[i].first, set->ranges[i].last, allow, err);
-	return ret;
-}
-
-int scenario_addr_not_dut(const struct conf *map, const char *key, const struct addrset *set,
-			  struct addr a, const char *dut_key, struct err *err)
-{
-	char buf[INET6_ADDRSTRLEN];
-
-	if (set->family != AF_INET || !addrset_has(set, a))
-		return 0;
-	return conf_err(origin(conf_get(map, key), a), err, -EINVAL,
-			"%s: %s is the host under test itself (dut.%s); take another address", key,
-			addr_text(AF_INET, a, buf), dut_key);
-}
-
-/* Split "A.B.C.D/LEN". */
-static bool parse_host(const char *text, uint32_t *ip, uint8_t *len)
-{
-	const char *slash = strchr(text, '/');
-	char buf[INET_ADDRSTRLEN];
-	struct in_addr in;
-	unsigned long n;
-	char *end;
-
-	if (!slash || (size_t)(slash - text) >= sizeof(buf))
-		return false;
-	memcpy(buf, text, (size_t)(slash - text));
-	buf[slash - text] = '\0';
-	if (inet_pton(AF_INET, buf, &in) != 1 || slash[1] < '1' || slash[1] > '9')
-		return false;
-	n = strtoul(slash + 1, &end, 10);
-	if (*end || n > 30)
-		return false;
-	*ip = ntohl(in.s_addr);
-	*len = (uint8_t)n;
+	while (allowed_to(allow, family, at, &to)) {
+		if (to >= num(last))
+			return false;
+		at = to + 1;
+	}
+	*a = addr(at);
 	return true;
 }
 
-int scenario_addr_host(const struct conf *at, const char *key, const char *text,
-		       const struct scenario_allow *allow, struct addr *a, uint8_t *len, struct err *err)
+int scenario_addr_check(const struct conf *c, const char *key, int family, struct addr a,
+			const char *named, const struct scenario_allow *allow, struct err *err)
 {
-	uint32_t ip, hosts;
+	const char *what = scenario_addr_never(family, a, a, &a);
+	char buf[INET6_ADDRSTRLEN];
 
-	if (!parse_host(text, &ip, len))
-		return conf_err(at, err, -EINVAL, "%s is \"%.60s\"; it must be an IPv4 address and a "
-				"prefix length up to 30, as in 198.18.0.1/16", key, text);
-	hosts = (1u << (32 - *len)) - 1;
-	if ((ip & hosts) == 0 || (ip & hosts) == hosts)
-		return conf_err(at, err, -EINVAL, "%s: %s is the %s of its prefix; take a host's",
-				key, text, ip & hosts ? "broadcast address" : "first address");
-	*a = (struct addr){ .lo = ip };
-	return check_span(at, key, *a, *a, allow, err);
+	if (what)
+		return conf_err(c, err, -EINVAL, "%s: %s is %s; exclude it", key,
+				addr_text(family, a, buf), what);
+	if (!scenario_addr_outside(allow, family, a, a, &a))
+		return 0;
+	addr_text(family, a, buf);
+	return conf_err(c, err, -EINVAL, "%s: %s is outside the lab ranges " LAB_TEXT
+			"; if that network is yours, add --allow %s", key, buf, named ? named : buf);
+}
+
+/* --- hosts ------------------------------------------------------------------------------------- */
+
+/* The addresses that share the first @len bits with @a. */
+static struct span prefix_of(int family, struct addr a, unsigned int len)
+{
+	unsigned int host = (family == AF_INET6 ? 128 : 32) - len;
+	u128 mask = host ? ~(u128)0 >> (128 - host) : 0;
+
+	return (struct span){ family, addr(num(a) & ~mask), addr(num(a) | mask), "prefix" };
+}
+
+/* Split "A/LEN" with LEN from 1 to 30 (IPv6: 126). */
+static bool parse_host(struct scenario_host *h)
+{
+	const char *slash = strchr(h->text, '/');
+	struct addrset one;
+	unsigned long n;
+	char *text, *end;
+	bool good;
+
+	if (!slash || slash[1] < '1' || slash[1] > '9')
+		return false;
+	n = strtoul(slash + 1, &end, 10);
+	text = strndup(h->text, (size_t)(slash - h->text));
+	addrset_init(&one);
+	good = text && !addrset_add(&one, text, NULL) && same(one.ranges[0].first, one.ranges[0].last) &&
+	       !*end && n <= (one.family == AF_INET6 ? 126 : 30);
+	if (good) {
+		h->family = one.family;
+		h->a = one.ranges[0].first;
+		h->len = (uint8_t)n;
+	}
+	addrset_free(&one);
+	free(text);
+	return good;
+}
+
+int scenario_addr_host(const struct conf *c, const char *key, struct scenario_host *h,
+		       const struct scenario_allow *allow, struct err *err)
+{
+	struct span prefix;
+
+	if (!parse_host(h))
+		return conf_err(c, err, -EINVAL, "%s is \"%.60s\"; it must be an address and a prefix "
+				"length up to 30 (IPv6: 126), as in 198.18.0.1/16 or 2001:2:0:1::1/64",
+				key, h->text);
+	prefix = prefix_of(h->family, h->a, h->len);
+	if (same(h->a, prefix.first) || (h->family == AF_INET && same(h->a, prefix.last)))
+		return conf_err(c, err, -EINVAL, "%s: %s is the %s of its prefix; take a host's", key,
+				h->text, same(h->a, prefix.first) ? "first address" :
+								    "broadcast address");
+	return scenario_addr_check(c, key, h->family, h->a, NULL, allow, err);
+}
+
+bool scenario_addr_on_link(const struct scenario_host *h, int family, struct addr a)
+{
+	struct span prefix = prefix_of(h->family, h->a, h->len);
+
+	return h->family == family && num(a) >= num(prefix.first) && num(a) <= num(prefix.last);
+}
+
+bool scenario_addr_is_dut(const struct scenario *s, int family, struct addr a, const char **key)
+{
+	*key = "in_address";
+	for (uint32_t i = 0; i < s->nr_in; i++)
+		if (s->in[i].family == family && same(s->in[i].a, a))
+			return true;
+	*key = "out_address";
+	for (uint32_t i = 0; i < s->nr_out; i++)
+		if (s->out[i].family == family && same(s->out[i].a, a))
+			return true;
+	return false;
 }

@@ -82,7 +82,7 @@ static void numbers_out_of_place(void **state)
 		{ 21, "    rate_pps: '15k'",
 		  "21: rate_pps is \"15k\"; it must be a number, as in 20 or 15k, without quotes" },
 		{ 22, "    new_destinations_per_s: 0",
-		  "22: new_destinations_per_s is 0; it must be a whole number from 1 to 1000000000" },
+		  "22: new_destinations_per_s 0 is for order window only; raise it, or make it max" },
 		{ 23, "    ttl: 0", "23: ttl is 0; it must be a whole number from 1 to 255" },
 		{ 23, "    ttl: 256", "23: ttl is 256; it must be a whole number from 1 to 255" },
 		{ 24, "    src_port: 0", "24: src_port is 0; it must be a whole number from 1 to 65535" },
@@ -128,7 +128,9 @@ static void names_and_words_out_of_place(void **state)
 		{ 11, "    net.x: [1]", "11: net.x is a list; it must be a single value" },
 		{ 11, "    net.x:", "11: net.x needs a value of one line" },
 		{ 11, "    net.x: \"1\\n2\"", "11: net.x needs a value of one line" },
-		{ 20, "    order: random", "20: order is \"random\"; it must be sequential or permute" },
+		{ 20, "    order: random",
+		  "20: order is \"random\"; it must be "
+		  "sequential, permute, stride, window, uniform, zipf or hot" },
 		{ 31, "  - verdict", "31: \"verdict\" must be FIELD OP VALUE with OP one of "
 				     "== != < <= > >=, as in verdict == clean" },
 		{ 31, "  - verdict = clean", "31: \"verdict = clean\" must be FIELD OP VALUE with OP one "
@@ -163,9 +165,9 @@ static void unknown_keys_and_wrong_shapes(void **state)
 		{ 30, "require: verdict == clean\nx:",
 		  "30: require is a single value; it must be a list" },
 		{ 16, "  - other\n  - name: flood",
-		  "17: one stream is supported today; remove the others" },
-		{ 26, "  - name: more\nresponder:",
-		  "26: one stream is supported today; remove the others" },
+		  "16: a stream is a group of keys, as in - name: flood" },
+		{ 17, "    destinations: {a: 1}", "17: unknown key a; remove it" },
+		{ 17, "    destinations: [{fil: x}]", "17: unknown key fil; did you mean file?" },
 	};
 
 	(void)state;
@@ -247,12 +249,15 @@ static void sets_that_are_no_sets(void **state)
 		  "17: destinations: the address set is empty: nothing was added" },
 		{ 17, "    destinations: [[198.19.0.1]]",
 		  "17: this entry is a list; it must be a single value" },
-		{ 17, "    destinations: {a: 1}", "17: destinations must be a list of addresses, as in "
-						  "[198.19.0.0/24]" },
+		{ 17, "    destinations: [{}]",
+		  "17: destinations: a group of keys must be {file: PATH} or {pcap: PATH}" },
+		{ 17, "    destinations: {file: a, pcap: b}",
+		  "17: destinations: a group of keys must be {file: PATH} or {pcap: PATH}" },
+		{ 17, "    destinations: {file: [a]}", "17: file is a list; it must be a single value" },
 		{ 18, "    exclude: [198.19.0.0/25, 198.19.0.128-198.19.1.7]",
 		  "17: destinations: the address set is empty: all that was added is excluded" },
-		{ 18, "    exclude: {a: 1}",
-		  "18: exclude must be a list of addresses, as in [198.19.0.0/24]" },
+		{ 18, "    exclude: {pcap: /dev/null}",
+		  "18: exclude: /dev/null is no regular file; give one that can be read again" },
 		{ 19, "    sources:\n    - 198.18.0.2\n    - 198.18.0.300", NULL },
 		{ 19, "    sources: [198.18.0.9-198.18.0.2]", NULL },
 		{ 19, "    sources: ['']", NULL },
@@ -324,7 +329,8 @@ static void addresses_outside_the_lab(void **state)
 static void addresses_of_the_host_under_test(void **state)
 {
 #define HOST_RULE                                                                                  \
-	"it must be an IPv4 address and a prefix length up to 30, as in 198.18.0.1/16"
+	"it must be an address and a prefix length up to 30 (IPv6: 126), as in 198.18.0.1/16 or "   \
+	"2001:2:0:1::1/64"
 	static const struct fault faults[] = {
 		{ 19, "    sources: [198.18.0.0/16]", "19: sources: 198.18.0.1 is the host under test "
 						      "itself (dut.in_address); take another address" },
@@ -336,7 +342,9 @@ static void addresses_of_the_host_under_test(void **state)
 		{ 8, "  in_address: 198.18.0.1/0", "8: in_address is \"198.18.0.1/0\"; " HOST_RULE },
 		{ 8, "  in_address: 198.18.0.1/16x", "8: in_address is \"198.18.0.1/16x\"; " HOST_RULE },
 		{ 8, "  in_address: 198.18.1/16", "8: in_address is \"198.18.1/16\"; " HOST_RULE },
-		{ 8, "  in_address: 2001:2::1/64", "8: in_address is \"2001:2::1/64\"; " HOST_RULE },
+		{ 8, "  in_address: 2001:2::1/127", "8: in_address is \"2001:2::1/127\"; " HOST_RULE },
+		{ 8, "  in_address: 2001:2::1/64", "8: in_address has no IPv4 address, which stream 0 needs; "
+						   "add one, as in [198.18.0.1/16, 2001:2:0:1::1/64]" },
 		{ 8, "  in_address: 198.18.0.0/16", "8: in_address: 198.18.0.0/16 is the first address "
 						    "of its prefix; take a host's" },
 		{ 8, "  in_address: 198.18.255.255/16", "8: in_address: 198.18.255.255/16 is the "
@@ -367,7 +375,7 @@ static void files_and_overrides_that_are_none(void **state)
 	expect(0, NULL, "sede=1", "--set sede: unknown key sede; did you mean seed?");
 	expect(0, NULL, "gen.lanes=0",
 	       "--set gen.lanes: lanes is 0; it must be a whole number from 1 to 64");
-	expect(0, NULL, "streams.1={}", "--set streams.1: one stream is supported today; remove the others");
+	expect(0, NULL, "streams.1={}", "--set streams.1: name is missing; give one, as in name: my-test");
 	assert_int_equal(load(&s, 2, "seed: x", NULL, NULL, NULL), -EINVAL); /* err may be NULL */
 }
 
