@@ -299,9 +299,20 @@ void addrset_at4(const struct addrset *set, const uint32_t *idx, uint32_t *out, 
 void addrset_at6(const struct addrset *set, const uint64_t *idx, uint64_t *hi, uint64_t *lo,
 		 unsigned int n)
 {
-	for (unsigned int k = 0; k < n; k++) {
-		struct addr a = addrset_at(set, idx[k]);
+	const struct addrset_range *r = set->ranges;
 
+	for (unsigned int k = 0; k < n; k++) {
+		struct addr a;
+
+		if (set->nr_ranges <= ADDRSET_FEW) {
+			size_t at = 0;
+
+			for (size_t i = 1; i < set->nr_ranges; i++)
+				at += r[i].first_index <= idx[k];
+			a = addr(num(r[at].first) + (idx[k] - r[at].first_index));
+		} else {
+			a = addrset_at(set, idx[k]);
+		}
 		hi[k] = a.hi;
 		lo[k] = a.lo;
 	}

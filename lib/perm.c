@@ -218,3 +218,41 @@ void perm_fill32(const struct perm *p, const uint32_t *pos, uint32_t *out, unsig
 	perm_block(&q, rest, rest);
 	memcpy(out, rest, nr * sizeof(*rest));
 }
+
+/* Numbers of 64 bits that fit into 32: through the fast lane, a block at a time. */
+static void perm_fill_narrow(const struct perm *p, const uint64_t *pos, uint64_t *out,
+			     unsigned int nr)
+{
+	uint32_t x[4 * PERM_BLOCK];
+
+	for (unsigned int from = 0, now; from < nr; from += now) {
+		now = nr - from < 4 * PERM_BLOCK ? nr - from : 4 * PERM_BLOCK;
+		for (unsigned int i = 0; i < now; i++)
+			x[i] = (uint32_t)pos[from + i];
+		perm_fill32(p, x, x, now);
+		for (unsigned int i = 0; i < now; i++)
+			out[from + i] = x[i];
+	}
+}
+
+SIMD_CLONES
+static void perm_scatter_all(const struct perm *p, const uint64_t *pos, uint64_t *out,
+			     unsigned int nr)
+{
+	struct perm q = *p; /* @out cannot alias it */
+
+	for (unsigned int i = 0; i < nr; i++)
+		out[i] = perm_scatter(&q, pos[i]);
+}
+
+void perm_fill64(const struct perm *p, const uint64_t *pos, uint64_t *out, unsigned int nr)
+{
+	if (p->n <= UINT64_C(1) << 32) {
+		perm_fill_narrow(p, pos, out, nr);
+		return;
+	}
+	perm_scatter_all(p, pos, out, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		while (out[i] >= p->n)
+			out[i] = perm_scatter(p, out[i]);
+}

@@ -45,4 +45,7 @@ uint64_t perm_inverse(const struct perm *p, uint64_t v);
  */
 void perm_fill32(const struct perm *p, const uint32_t *pos, uint32_t *out, unsigned int nr);
 
+/* The same for any n. */
+void perm_fill64(const struct perm *p, const uint64_t *pos, uint64_t *out, unsigned int nr);
+
 #endif

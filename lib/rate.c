@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "err.h"
 
@@ -137,11 +138,67 @@ uint64_t rate_due(const struct rate *r, uint64_t t_ns)
 	return saturate(((u128)((due - 1) / r->group) + 1) * r->group);
 }
 
+/* Packets @seq, @seq + @step, ... of one step of the rate, whose times do not saturate: the first
+ * by division, the others by carrying. Returns how many, at most @n. */
+static unsigned int fill_step(const struct rate *r, uint64_t seq, uint64_t step, uint64_t *due_ns,
+			      unsigned int n)
+{
+	uint32_t k = step_of_seq(r, seq);
+	uint64_t pps = rate_of_step(r, k), due = ungrouped_due_ns(r, seq);
+	uint64_t rest = (uint64_t)((u128)(seq - r->step_first[k]) % pps * NS_PER_S % pps);
+	uint64_t due_step = step * NS_PER_S / pps, rest_step = step * NS_PER_S % pps;
+
+	if (k + 1 < r->nr_steps && step) {
+		uint64_t left = (r->step_first[k + 1] - seq - 1) / step + 1;
+
+		n = left < n ? (unsigned int)left : n;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t carry = rest >= pps - rest_step;
+
+		due_ns[i] = due;
+		due += due_step + carry;
+		rest += rest_step - (carry ? pps : 0);
+	}
+	return n;
+}
+
+/* A packet of the same group as the one before has its time. */
+static void fill_groups(const struct rate *r, uint64_t seq, uint64_t step, uint64_t *due_ns,
+			unsigned int n)
+{
+	uint64_t left = 0, due = 0;
+
+	if (!r->pps) {
+		memset(due_ns, 0, n * sizeof(*due_ns));
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++, seq += step) {
+		if (!left) {
+			left = r->group - seq % r->group;
+			due = rate_due_ns(r, seq);
+		}
+		due_ns[i] = due;
+		left = left > step ? left - step : 0;
+	}
+}
+
 void rate_fill_ns(const struct rate *r, uint64_t seq, uint64_t step, uint64_t *due_ns,
 		  unsigned int n)
 {
-	for (unsigned int k = 0; k < n; k++)
-		due_ns[k] = rate_due_ns(r, seq + k * step);
+	u128 last = (u128)seq + (u128)step * (n ? n - 1 : 0);
+	unsigned int done = 0;
+
+	if (!r->pps || r->group > 1) {
+		fill_groups(r, seq, step, due_ns, n);
+		return;
+	}
+	if (step <= UINT64_MAX / NS_PER_S && !(last >> 64) &&
+	    rate_due_ns(r, (uint64_t)last) < UINT64_MAX)
+		while (done < n)
+			done += fill_step(r, seq + done * step, step, due_ns + done, n - done);
+	for (; done < n; done++)
+		due_ns[done] = rate_due_ns(r, seq + done * step);
 }
 
 uint64_t rate_at_ns(const struct rate *r, uint64_t t_ns, uint64_t *end_ns)

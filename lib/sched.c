@@ -54,6 +54,8 @@ static int init_stride(struct sched *s, int64_t stride, struct err *err)
 		s->stride = s->n - s->stride;
 	s->gcd = gcd(s->n, s->stride);
 	s->cycle = s->n / s->gcd;
+	s->stride_over_n = (uint64_t)(((u128)s->stride << 64) / s->n);
+	s->one_over_cycle = UINT64_MAX / s->cycle;
 	s->unstride = reciprocal(s->stride / s->gcd, s->cycle);
 	return 0;
 }
@@ -88,7 +90,8 @@ static int init_hot(struct sched *s, const struct sched_conf *conf, struct err *
 		return err_set(err, -EINVAL, "%g of the packets to %g of the destinations: both are "
 			       "shares from 0 to 1", conf->hot_packets, conf->hot_destinations);
 	s->nr_hot = nr < (long double)s->n ? (uint64_t)nr : s->n;
-	s->hot_threshold = (uint64_t)ldexp(conf->hot_packets, 63);
+	/* Without a rest the first ones get it all. */
+	s->hot_threshold = s->nr_hot == s->n ? UINT64_MAX : (uint64_t)ldexp(conf->hot_packets, 63);
 	if (!s->nr_hot && s->hot_threshold)
 		return err_set(err, -EINVAL, "%g of the packets to none of the destinations: give a "
 			       "share of the destinations above 0", conf->hot_packets);

@@ -95,8 +95,9 @@ struct sched {
 	uint32_t repeat;
 	uint64_t total;
 	struct perm perm;
-	/* Stride: a bijection of [0, n) there and back; see stride_at(). */
+	/* Stride: a bijection of [0, n) there and back. */
 	uint64_t stride, unstride, gcd, cycle;
+	uint64_t stride_over_n, one_over_cycle; /* times 2^64, rounded down */
 	/* Window: slides = floor(seq * slide / per), in lowest terms. */
 	uint64_t window, slide, per;
 	/* Random orders. */

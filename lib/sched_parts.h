@@ -15,10 +15,21 @@ static inline bool sched_permutes(const struct sched *s)
 	       s->order == SCHED_HOT;
 }
 
-/* @a scaled to [0, n). */
-static inline uint64_t sched_scale(uint64_t a, uint64_t n)
+static inline uint64_t sched_high(uint64_t a, uint64_t b)
 {
-	return (uint64_t)((sched_u128)a * n >> 64);
+	return (uint64_t)((sched_u128)a * b >> 64);
+}
+
+/* Random bits scaled to [0, n). */
+static inline uint64_t sched_scale(uint64_t bits, uint64_t n)
+{
+	return sched_high(bits, n);
+}
+
+/* @a + @b modulo @m, both below it, however great it is. */
+static inline uint64_t sched_add(uint64_t a, uint64_t b, uint64_t m)
+{
+	return a >= m - b ? a - (m - b) : a + b;
 }
 
 /*
@@ -42,19 +53,27 @@ uint64_t sched_zipf_again(const struct zipf *z, uint64_t h);
 static inline uint64_t sched_hot_place(const struct sched *s, uint64_t h)
 {
 	uint64_t u = h;
+	bool hot = h >> 1 < s->hot_threshold;
 
 	u = rng_splitmix64(&u);
-	if (h >> 1 < s->hot_threshold || s->nr_hot == s->n)
-		return sched_scale(u, s->nr_hot);
-	return s->nr_hot + sched_scale(u, s->n - s->nr_hot);
+	return (hot ? 0 : s->nr_hot) + sched_scale(u, hot ? s->nr_hot : s->n - s->nr_hot);
 }
 
-/* (@position * stride + position / cycle) mod n. */
+/*
+ * (@position * stride + position / cycle) mod n without a division: quotients by reciprocals are too
+ * small by 1 at most, so the first two terms are below 2 * n, and all of them below 3 * n.
+ */
 static inline uint64_t sched_stride_at(const struct sched *s, uint64_t position)
 {
-	sched_u128 sum = (sched_u128)position * s->stride % s->n + position / s->cycle;
+	uint64_t turn = sched_high(position, s->one_over_cycle);
+	sched_u128 sum = (sched_u128)position * s->stride;
 
-	return (uint64_t)(sum >= s->n ? sum - s->n : sum);
+	turn += position - turn * s->cycle >= s->cycle;
+	sum -= (sched_u128)sched_high(position, s->stride_over_n) * s->n;
+	sum += turn;
+	sum -= sum >= s->n ? s->n : 0;
+	sum -= sum >= s->n ? s->n : 0;
+	return (uint64_t)sum;
 }
 
 #endif

@@ -14,6 +14,8 @@
 /* Added to a double it leaves the nearest integer in the low bits. */
 #define ZIPF_ROUND 6755399441055744.0 /* 3 * 2^51 */
 
+#define ZIPF_BLOCK 64u
+
 #define ZIPF_INLINE static inline __attribute__((always_inline))
 
 ZIPF_INLINE uint64_t zipf_bits(double x)
@@ -144,9 +146,40 @@ bool zipf_try(const struct zipf *z, uint64_t bits, uint64_t *rank)
 	return zipf_accepts(z, y, x, *rank);
 }
 
+ZIPF_INLINE void zipf_block(const struct zipf *z, const uint64_t *bits, double *y, double *x,
+			    bool logarithmic)
+{
+	for (unsigned int i = 0; i < ZIPF_BLOCK; i++) {
+		y[i] = zipf_candidate(z, bits[i]);
+		x[i] = zipf_x(z, y[i], logarithmic);
+	}
+}
+
+/* The dear part: as vectors. */
+SIMD_CLONES
+static void zipf_candidates(const struct zipf *z, const uint64_t *bits, double *y, double *x)
+{
+	struct zipf own = *z; /* @x and @y cannot alias it */
+
+	if (own.q == 0)
+		zipf_block(&own, bits, y, x, true);
+	else
+		zipf_block(&own, bits, y, x, false);
+}
+
 void zipf_fill(const struct zipf *z, const uint64_t *bits, uint64_t *rank, unsigned int nr)
 {
-	for (unsigned int i = 0; i < nr; i++)
-		if (!zipf_try(z, bits[i], &rank[i]))
-			rank[i] = 0;
+	double y[ZIPF_BLOCK], x[ZIPF_BLOCK];
+	uint64_t block[ZIPF_BLOCK] = { 0 };
+
+	for (unsigned int from = 0, now; from < nr; from += now) {
+		now = nr - from < ZIPF_BLOCK ? nr - from : ZIPF_BLOCK;
+		memcpy(block, bits + from, now * sizeof(*block));
+		zipf_candidates(z, block, y, x);
+		for (unsigned int i = 0; i < now; i++) {
+			uint64_t k = zipf_rank(z, x[i]);
+
+			rank[from + i] = zipf_accepts(z, y[i], x[i], k) ? k : 0;
+		}
+	}
 }

@@ -30,7 +30,7 @@ void zipf_init(struct zipf *z, uint64_t n, double s);
 /* The rank, 1 to n, that 64 random bits give; false if they give none and others have to be tried. */
 bool zipf_try(const struct zipf *z, uint64_t bits, uint64_t *rank);
 
-/* The same for @nr of them: @rank[i] is 0 where @bits[i] give none. Vectorised. */
+/* The same for @nr of them: @rank[i] is 0 where @bits[i] give none. Vectorised. @rank may be @bits. */
 void zipf_fill(const struct zipf *z, const uint64_t *bits, uint64_t *rank, unsigned int nr);
 
 #endif
