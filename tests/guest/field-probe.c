@@ -142,14 +142,14 @@ static int link_set(unsigned int index, unsigned int flags)
 	return ask(&r);
 }
 
-static int neigh_add(unsigned int index, uint32_t addr, uint16_t state, uint8_t flags)
+static int neigh_add(uint32_t addr, uint16_t state, uint8_t flags)
 {
 	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 9};
 	struct request r = request(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, sizeof(r.u.nd));
 	uint32_t net = htonl(addr);
 
 	r.u.nd.ndm_family = AF_INET;
-	r.u.nd.ndm_ifindex = (int)index;
+	r.u.nd.ndm_ifindex = (int)ifindex;
 	r.u.nd.ndm_state = state;
 	r.u.nd.ndm_flags = flags;
 	put(&r, NDA_DST, &net, sizeof(net));
@@ -157,7 +157,22 @@ static int neigh_add(unsigned int index, uint32_t addr, uint16_t state, uint8_t 
 	return ask(&r);
 }
 
-/* 2001:2:0:N::/64 dev lo. */
+/* 2001:2:0:N::1 on loopback, for good. */
+static int neigh6_add(unsigned int n)
+{
+	static const uint8_t mac[6];
+	struct request r = request(RTM_NEWNEIGH, NLM_F_CREATE, sizeof(r.u.nd));
+	struct in6_addr dst = {{{0x20, 0x01, 0, 2, 0, 0, (uint8_t)(n >> 8), (uint8_t)n, [15] = 1}}};
+
+	r.u.nd.ndm_family = AF_INET6;
+	r.u.nd.ndm_ifindex = (int)if_nametoindex("lo");
+	r.u.nd.ndm_state = NUD_PERMANENT;
+	put(&r, NDA_DST, &dst, sizeof(dst));
+	put(&r, NDA_LLADDR, mac, sizeof(mac));
+	return ask(&r);
+}
+
+/* 2001:2:1:N::/64 dev lo. */
 static int route6_add(unsigned int n)
 {
 	struct request r = request(RTM_NEWROUTE, NLM_F_CREATE, sizeof(r.u.rt));
@@ -223,7 +238,7 @@ static int fill(int *why)
 
 	*why = 0;
 	while (n < 5000 && !*why) {
-		*why = -neigh_add(ifindex, OUT + 1 + (uint32_t)n, NUD_STALE, 0);
+		*why = -neigh_add(OUT + 1 + (uint32_t)n, NUD_STALE, 0);
 		n += !*why;
 	}
 	return n;
@@ -256,9 +271,11 @@ static int loopback_connect(void)
 /* 9, 25, 17: the first refusal comes exactly at gc_thresh3; what a socket is told; loopback. */
 static void item_full(void)
 {
-	int why, added, udp = socket(AF_INET, SOCK_DGRAM, 0);
+	int why, added, on = 1, udp = socket(AF_INET, SOCK_DGRAM, 0);
 	long before, fulls = table_fulls();
 
+	/* Without it UDP keeps this error to itself. */
+	setsockopt(udp, IPPROTO_IP, IP_RECVERR, &on, sizeof(on));
 	thresholds("128", "512", "1024");
 	flush();
 	before = entries();
@@ -274,7 +291,7 @@ static void item_full(void)
 	why = loopback_connect();
 	printf("kernel 17: %s\n", why ? "refused" : "connected");
 	sleep(6);
-	check(!neigh_add(ifindex, OUT + 9001, NUD_STALE, 0), "9", "5 s later they are collected", entries());
+	check(!neigh_add(OUT + 9001, NUD_STALE, 0), "9", "5 s later they are collected", entries());
 	close(udp);
 }
 
@@ -282,23 +299,21 @@ static void item_full(void)
 static void item_namespaces(void)
 {
 	int home = open("/proc/self/ns/net", O_RDONLY), mine = rtnl, bad = 0;
-	long before;
+	long before = stat_column("ndisc_cache", 0, false), more;
 
-	flush();
-	before = entries();
-	for (uint32_t k = 0; k < 3; k++) {
+	for (unsigned int k = 0; k < 3; k++) {
 		if (unshare(CLONE_NEWNET) < 0)
 			printf("not ok 10: %s\n", strerror(errno));
-		rtnl = rtnl_open(0); /* it keeps the namespace */
+		rtnl = rtnl_open(0); /* left open: it keeps the namespace */
 		link_set(1, IFF_UP);
-		for (uint32_t i = 0; i < 100; i++)
-			bad += !!neigh_add(1, OUT + k * 100 + i, NUD_PERMANENT, 0);
+		for (unsigned int i = 0; i < 100; i++)
+			bad += !!neigh6_add(i);
 	}
 	setns(home, CLONE_NEWNET);
 	rtnl = mine;
 	close(home);
-	check(!bad && entries() - before == 300, "10", "entries of all namespaces are in one count",
-	      entries() - before);
+	more = stat_column("ndisc_cache", 0, false) - before;
+	check(!bad && more >= 300, "10", "entries of all namespaces are in one count", more);
 }
 
 /* 23: entries learned elsewhere are not held against the thresholds. */
@@ -309,9 +324,9 @@ static void item_ext_learned(void)
 
 	flush();
 	for (uint32_t i = 0; i < 3000; i++)
-		bad += !!neigh_add(ifindex, OUT + 1 + i, NUD_REACHABLE, NTF_EXT_LEARNED);
+		bad += !!neigh_add(OUT + 1 + i, NUD_REACHABLE, NTF_EXT_LEARNED);
 	check(!bad && table_fulls() == fulls, "23", "3,000 learned entries under a gc_thresh3 of 1,024", bad);
-	check(!neigh_add(ifindex, OUT + 5000, NUD_STALE, 0), "23", "and there is room beside them", entries());
+	check(!neigh_add(OUT + 5000, NUD_STALE, 0), "23", "and there is room beside them", entries());
 }
 
 /* 32: nothing is told of an entry that waits for its answer, only of its end. */
