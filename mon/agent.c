@@ -19,7 +19,7 @@ int agent_event(struct agent *a, const char *name, json_t *fields)
 	return port_send(&a->port, wire_event(name, fields), true);
 }
 
-static void agent_warn(struct agent *a, const char *text)
+void agent_warn(struct agent *a, const char *text)
 {
 	agent_event(a, "warning", json_pack("{s:s}", "text", text));
 }
@@ -71,7 +71,7 @@ int agent_sample(struct agent *a, bool full, json_t **out, struct err *err)
 		return ret;
 	*out = json_sample(&a->sampler, &s);
 	if (a->trace.usable && a->state >= AGENT_ARMED)
-		json_add_drops(*out, &a->trace, a->hide_cause);
+		json_add_drops(*out, &a->trace, s.answered_pkts, a->hide_cause);
 	agent_drain_events(a);
 	json_object_set_new(*out, "events",
 			    json_pack("{s:b,s:I,s:I,s:I,s:I}", "listening", a->events.fd >= 0,
@@ -189,7 +189,7 @@ int agent_open(struct agent *a, const struct agent_options *o, struct err *err)
 	a->restored = undo_open(&a->undo, o->state, &a->sampler.rtnl, err);
 	if (a->restored < 0)
 		return a->restored;
-	if (trace_open(&a->trace, &why))
+	if (trace_open(&a->trace, false, &why))
 		snprintf(a->trace_why, sizeof(a->trace_why), "%.255s", why.text);
 	a->sampler.trace = &a->trace;
 	return agent_open_loop(a, o->port, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The agent on the host under test: a state machine that answers the controller (docs/protocol.md)
- * and one event loop. One thread; nothing blocks.
+ * and one event loop. One thread; nothing blocks, but for configure_wait6().
  */
 #ifndef MON_AGENT_H
 #define MON_AGENT_H
@@ -43,6 +43,7 @@ struct agent {
 	int restored; /* changes of a crashed run that were put back at the start */
 
 	struct rtnl_link links[SAMPLE_IFS_MAX];
+	bool has_ipv6[SAMPLE_IFS_MAX]; /* an address of it was configured */
 	struct nevents events;
 	bool want_events;
 	int events_rcvbuf;
@@ -76,6 +77,7 @@ int agent_once(json_t **sample, struct err *err);
 /* The rest is between the files agent*.c. */
 
 int agent_event(struct agent *a, const char *name, json_t *fields);
+void agent_warn(struct agent *a, const char *text);
 int agent_sample(struct agent *a, bool full, json_t **sample, struct err *err);
 const char *agent_state_name(enum agent_state s);
 void agent_message(void *agent, json_t *msg);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "mon/cause.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -53,8 +52,18 @@ static const struct cause_row cause_rows[] = {
 	{"NOT_SPECIFIED", "neigh_destroy", CAUSE_NEIGH_FAILED},
 	{"NOT_SPECIFIED", "neigh_flush_dev", CAUSE_NEIGH_FAILED},
 	{"NOT_SPECIFIED", "__neigh_update", CAUSE_NEIGH_FAILED},
+	/* ipv6/ndisc.c ndisc_error_report: the queue after the last solicitation */
+	{"NOT_SPECIFIED", "ndisc_error_report", CAUSE_NEIGH_FAILED},
 	/* core/neighbour.c neigh_blackhole: output of an entry that is being taken down */
 	{"NOT_SPECIFIED", "neigh_blackhole", CAUSE_NEIGH_FAILED},
+
+	/* ipv6/route.c ip6_pkt_drop to the unspecified address, ipv6/ip6_output.c ip6_forward from a
+	   multicast, link-local or unspecified one */
+	{"IP_INADDRERRORS", "ip6_pkt_drop", CAUSE_MARTIAN},
+	{"IP_INADDRERRORS", "ip6_forward", CAUSE_MARTIAN},
+	/* ipv6/ip6_input.c ip6_rcv_core: the loopback address from outside, a multicast source; what
+	   is malformed has another reason */
+	{"IP_INHDR", "ip6_rcv_core", CAUSE_MARTIAN},
 
 	/* ipv4/route.c ip_error: input without route, or to unreachable, prohibit and blackhole
 	   routes */
@@ -75,13 +84,22 @@ static const struct cause_row cause_rows[] = {
 	{"SOCKET_FILTER", NULL, CAUSE_LOCAL},
 	{"SOCKET_RCVBUFF", NULL, CAUSE_LOCAL},
 	{"SOCKET_CLOSE", NULL, CAUSE_LOCAL},
-	/* ipv4/icmp.c icmp_rcv: a message that the host does not answer */
+	/* ipv4/icmp.c icmp_rcv: a message that the host does not answer; ipv6/icmp.c icmpv6_rcv: on
+	   6.1 all messages, answered or not */
 	{"NOT_SPECIFIED", "icmp_rcv", CAUSE_LOCAL},
+	{"NOT_SPECIFIED", "icmpv6_rcv", CAUSE_LOCAL},
 	{"ICMP_CSUM", NULL, CAUSE_LOCAL},
 
 	/* ipv4/udp.c __udp4_lib_mcast_deliver, inlined or not: broadcast that no socket takes */
 	{"NOT_SPECIFIED", "__udp4_lib_mcast_deliver", CAUSE_BROADCAST},
 	{"NOT_SPECIFIED", "__udp4_lib_rcv", CAUSE_BROADCAST},
+	/* ipv4/icmp.c icmp_rcv: an echo request to a broadcast address, which is ignored */
+	{"INVALID_PROTO", "icmp_rcv", CAUSE_BROADCAST},
+	/* ipv6/udp.c __udp6_lib_mcast_deliver, inlined or not; ipv6/ip6_input.c ip6_mc_input: nobody
+	   has joined the group */
+	{"NOT_SPECIFIED", "__udp6_lib_mcast_deliver", CAUSE_BROADCAST},
+	{"NOT_SPECIFIED", "__udp6_lib_rcv", CAUSE_BROADCAST},
+	{"NOT_SPECIFIED", "ip6_mc_input", CAUSE_BROADCAST},
 	/* ipv4/ip_input.c ip_rcv_finish_core */
 	{"UNICAST_IN_L2_MULTICAST", NULL, CAUSE_BROADCAST},
 
@@ -92,6 +110,7 @@ static const struct cause_row cause_rows[] = {
 	/* ipv4/ip_forward.c ip_forward; the same reason in ip_rcv_core is a malformed header: other
 	 */
 	{"IP_INHDR", "ip_forward", CAUSE_TTL},
+	{"IP_INHDR", "ip6_forward", CAUSE_TTL},
 
 	/* core/dev.c __dev_xmit_skb: what an enqueue() threw away */
 	{"QDISC_DROP", NULL, CAUSE_QDISC},
@@ -118,7 +137,7 @@ static const struct cause_row cause_rows[] = {
 };
 
 /* Compilers append ".isra.0", ".constprop.0", ".part.0", ".cold". */
-static bool cause_is_symbol(const char *symbol, const char *name)
+bool cause_is_symbol(const char *symbol, const char *name)
 {
 	size_t n = strlen(name);
 

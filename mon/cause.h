@@ -6,6 +6,8 @@
 #ifndef MON_CAUSE_H
 #define MON_CAUSE_H
 
+#include <stdbool.h>
+
 enum cause {
 	CAUSE_NEIGH_FULL, /* no room for another neighbour */
 	CAUSE_NEIGH_UNRESOLVED, /* the neighbour's queue was full while it was being asked for */
@@ -25,6 +27,9 @@ enum cause {
 /* @reason: the name from the event's format (NULL if it has none); @location: the symbol, "" if
  * unknown. */
 enum cause cause_of(const char *reason, const char *location);
+
+/* @symbol is @name, or a part of it that the compiler split off. */
+bool cause_is_symbol(const char *symbol, const char *name);
 
 /* As in the results: "neigh_full". */
 const char *cause_name(enum cause c);

@@ -2,6 +2,7 @@
 #include "mon/khist.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ void khist_free(struct khist *h)
 
 static bool khist_same(const struct khist_row *a, const struct khist_row *b)
 {
-	return a->by_iif == b->by_iif && a->first == b->first && a->reason == b->reason &&
+	return a->key == b->key && a->first == b->first && a->reason == b->reason &&
 	       !strcmp(a->symbol, b->symbol);
 }
 
@@ -66,6 +67,24 @@ static bool khist_location(struct text *t, char *symbol)
 	return true;
 }
 
+static bool khist_first(struct text *t, enum khist_key *key)
+{
+	static const char *const names[] = {
+		[KHIST_PROTOCOL] = "protocol:",
+		[KHIST_IIF] = "iif:",
+		[KHIST_IIF6] = "iif6:",
+		[KHIST_ND6] = "nd6:",
+	};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (text_skip(t, names[i])) {
+			*key = i;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool khist_key(struct text *t, struct khist_row *row)
 {
 	uint64_t v;
@@ -81,8 +100,7 @@ static bool khist_key(struct text *t, struct khist_row *row)
 		row->reason = (uint32_t)v;
 		return true;
 	}
-	row->by_iif = text_skip(t, "iif:");
-	if (!row->by_iif && !text_skip(t, "protocol:"))
+	if (!khist_first(t, &row->key))
 		return false;
 	text_blanks(t);
 	minus = text_skip(t, "-");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The text of a kernel event histogram (tracefs file `hist`) with the keys
- * {iif|protocol, reason, location.sym}. Pure; trusts no byte of the text.
+ * {protocol|iif|iif6|nd6, reason, location.sym}: the name of the first one tells which histogram a
+ * row is of. Pure; trusts no byte of the text.
  */
 #ifndef MON_KHIST_H
 #define MON_KHIST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +15,17 @@ struct err;
 #define KHIST_SYMBOL_MAX 64
 #define KHIST_ROWS_MAX	 16384u
 
+enum khist_key {
+	KHIST_PROTOCOL, /* `first` is the EtherType */
+	KHIST_IIF, /* IPv4; `first` is the index of the interface the packet came in by */
+	KHIST_IIF6, /* IPv6, the same */
+	KHIST_ND6, /* IPv6 of what looks like neighbour discovery, the same */
+};
+
 /* How many packets one place freed for one reason. */
 struct khist_row {
-	bool by_iif; /* `first` is the index of the interface the packet came in by; IPv4 only */
-	int32_t first; /* else it is the EtherType */
+	enum khist_key key;
+	int32_t first;
 	uint32_t reason;
 	char symbol[KHIST_SYMBOL_MAX]; /* of the function that freed, without its module; "" if
 					  unknown */

@@ -133,6 +133,64 @@ int proc_snmp(const char *text, size_t len, const struct proc_field *fields, uns
 	return 0;
 }
 
+int proc_pairs(const char *text, size_t len, const struct proc_field *fields, unsigned nr,
+	       void *into, struct err *err)
+{
+	struct text all = {text, text + len}, line, name;
+	uint64_t found = 0, v;
+
+	while (text_line(&all, &line)) {
+		if (!text_word(&line, &name))
+			continue;
+		text_blanks(&line);
+		if (!text_u64(&line, 10, &v))
+			continue;
+		for (unsigned i = 0; i < nr; i++) {
+			if (!text_is(&name, fields[i].name))
+				continue;
+			memcpy((char *)into + fields[i].offset, &v, sizeof(v));
+			found |= 1ull << i;
+		}
+	}
+	for (unsigned i = 0; i < nr; i++)
+		if (!(found & 1ull << i))
+			return err_set(err, -ENOENT, "this kernel has no counter %s",
+				       fields[i].name);
+	return 0;
+}
+
+int proc_rt6_stats(const char *text, size_t len, uint64_t v[PROC_RT6_COLUMNS], struct err *err)
+{
+	struct text t = {text, text + len};
+
+	for (unsigned i = 0; i < PROC_RT6_COLUMNS; i++) {
+		text_blanks(&t);
+		if (!text_u64(&t, 16, &v[i]))
+			return err_set(err, -EBADMSG, "/proc/net/rt6_stats is not understood");
+	}
+	return 0;
+}
+
+int proc_if_inet6_ready(const char *text, size_t len, int ifindex)
+{
+	enum { SCOPE_LINK = 0x20, OPTIMISTIC = 0x04, FAILED = 0x08, TENTATIVE = 0x40 };
+	struct text all = {text, text + len}, line, address;
+
+	while (text_line(&all, &line)) {
+		uint64_t v[4]; /* index, prefix length, scope, flags */
+		unsigned n = 0;
+
+		if (!text_word(&line, &address))
+			continue;
+		for (text_blanks(&line); n < 4 && text_u64(&line, 16, &v[n]); n++)
+			text_blanks(&line);
+		if (n == 4 && v[0] == (uint64_t)ifindex && v[2] == SCOPE_LINK &&
+		    !(v[3] & (OPTIMISTIC | FAILED | TENTATIVE)))
+			return 1;
+	}
+	return 0;
+}
+
 int proc_softnet(const char *text, size_t len, struct proc_softnet *s, struct err *err)
 {
 	struct text all = {text, text + len}, line;

@@ -47,6 +47,23 @@ struct proc_field {
 int proc_snmp(const char *text, size_t len, const struct proc_field *fields, unsigned nr,
 	      void *into, struct err *err);
 
+/*
+ * /proc/net/snmp6 and /proc/net/dev_snmp6/IF: a name and a number in each line; the fields' groups
+ * are not looked at.
+ */
+int proc_pairs(const char *text, size_t len, const struct proc_field *fields, unsigned nr,
+	       void *into, struct err *err);
+
+/* /proc/net/rt6_stats: one line of hexadecimal numbers without a header. */
+enum { PROC_RT6_ENTRIES = 3, PROC_RT6_CACHE = 4, PROC_RT6_DST_ENTRIES = 5, PROC_RT6_COLUMNS = 7 };
+int proc_rt6_stats(const char *text, size_t len, uint64_t v[PROC_RT6_COLUMNS], struct err *err);
+
+/*
+ * /proc/net/if_inet6: 1 if interface @ifindex has a link-local address that may be used (duplicate
+ * address detection is over), else 0.
+ */
+int proc_if_inet6_ready(const char *text, size_t len, int ifindex);
+
 /* /proc/net/softnet_stat, summed over the CPUs; no header: the first three columns by position. */
 struct proc_softnet {
 	uint64_t processed_pkts, dropped_pkts, time_squeeze;

@@ -37,9 +37,26 @@ struct rtnl_addr {
 
 /* "198.18.0.1/16" or an IPv6 prefix; -EINVAL with the remedy. */
 int rtnl_addr_parse(struct rtnl_addr *a, const char *text, struct err *err);
-/* Returns 1 if it was there already (then it is not ours to remove). */
+/*
+ * Without duplicate address detection: an address of IPv6 can be used at once. Returns 1 if it was
+ * there already (then it is not ours to remove).
+ */
 int rtnl_addr_add(struct rtnl *r, int index, const struct rtnl_addr *a, struct err *err);
 int rtnl_addr_del(struct rtnl *r, int index, const struct rtnl_addr *a, struct err *err);
+
+/*
+ * A route in the main table. @type: "via" with @via, the gateway, or "blackhole", "unreachable",
+ * "prohibit" without. -EINVAL with the remedy.
+ */
+struct rtnl_route {
+	struct rtnl_addr prefix;
+	uint8_t type; /* RTN_UNICAST... */
+	uint8_t via[16];
+};
+int rtnl_route_parse(struct rtnl_route *r, const char *prefix, const char *type, const char *via,
+		     struct err *err);
+int rtnl_route_add(struct rtnl *r, const struct rtnl_route *route, struct err *err);
+int rtnl_route_del(struct rtnl *r, const struct rtnl_route *route, struct err *err);
 
 /* True if a default route of either family leaves through @index. Negative errno. */
 int rtnl_has_default_route(struct rtnl *r, int index, struct err *err);

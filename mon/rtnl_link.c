@@ -110,7 +110,7 @@ static int rtnl_addr_change(struct rtnl *r, int type, int flags, int index,
 	};
 	int len = a->family == AF_INET ? 4 : 16;
 	struct nl_msg *msg = rtnl_msg(type, NLM_F_ACK | flags, &body, sizeof(body));
-	uint32_t host, mask;
+	uint32_t host, mask, nodad = IFA_F_NODAD;
 
 	if (!msg || nla_put(msg, IFA_LOCAL, len, a->addr) ||
 	    nla_put(msg, IFA_ADDRESS, len, a->addr))
@@ -122,6 +122,8 @@ static int rtnl_addr_change(struct rtnl *r, int type, int flags, int index,
 		if (nla_put(msg, IFA_BROADCAST, sizeof(host), &host))
 			goto no_memory;
 	}
+	if (a->family == AF_INET6 && nla_put(msg, IFA_FLAGS, sizeof(nodad), &nodad))
+		goto no_memory;
 	return rtnl_ask(r, msg, NULL, NULL);
 no_memory:
 	if (msg)
@@ -135,8 +137,11 @@ int rtnl_addr_add(struct rtnl *r, int index, const struct rtnl_addr *a, struct e
 
 	if (ret == -EEXIST)
 		return 1;
-	return ret ? err_set(err, ret, "cannot give interface %d its address: %s", index,
-			     strerror(-ret))
+	return ret ? err_set(err, ret, "cannot give interface %d its address: %s%s", index,
+			     strerror(-ret),
+			     a->family == AF_INET6 && ret == -EACCES
+				     ? "; IPv6 is switched off there (sysctl disable_ipv6)"
+				     : "")
 		   : 0;
 }
 

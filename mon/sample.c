@@ -3,11 +3,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "mon/sample_part.h"
 #include "mon/trace.h"
 
 uint64_t sample_now_ns(void)
@@ -33,68 +35,11 @@ void sampler_close(struct sampler *s)
 
 void sampler_reset(struct sampler *s)
 {
-	s->entries_max[0] = s->entries_max[1] = s->dst_entries_max = 0;
+	s->entries_max[0] = s->entries_max[1] = s->dst_entries_max = s->dst6_entries_max = 0;
+	s->has_echos = false;
 }
-
-#define SAMPLE_IP(group, name, member)                          \
-	{                                                       \
-		group, name, offsetof(struct sample_ip, member) \
-	}
-
-static const struct proc_field sample_snmp[] = {
-	SAMPLE_IP("Ip", "InReceives", in_pkts),
-	SAMPLE_IP("Ip", "InHdrErrors", in_hdr_errors),
-	SAMPLE_IP("Ip", "InAddrErrors", in_addr_errors),
-	SAMPLE_IP("Ip", "ForwDatagrams", forwarded_pkts),
-	SAMPLE_IP("Ip", "InUnknownProtos", in_unknown_protos),
-	SAMPLE_IP("Ip", "InDiscards", in_discards),
-	SAMPLE_IP("Ip", "InDelivers", in_delivers),
-	SAMPLE_IP("Ip", "OutRequests", out_requests),
-	SAMPLE_IP("Ip", "OutDiscards", out_discards),
-	SAMPLE_IP("Ip", "OutNoRoutes", out_no_routes),
-	SAMPLE_IP("Icmp", "InMsgs", icmp_in_msgs),
-	SAMPLE_IP("Icmp", "OutMsgs", icmp_out_msgs),
-	SAMPLE_IP("Icmp", "OutErrors", icmp_out_errors),
-	SAMPLE_IP("Icmp", "OutDestUnreachs", icmp_out_dest_unreachs),
-	SAMPLE_IP("Icmp", "OutTimeExcds", icmp_out_time_excds),
-	SAMPLE_IP("Icmp", "OutRateLimitGlobal", icmp_out_rate_limit_global),
-	SAMPLE_IP("Icmp", "OutRateLimitHost", icmp_out_rate_limit_host),
-	SAMPLE_IP("Udp", "NoPorts", udp_no_ports),
-	SAMPLE_IP("Udp", "InErrors", udp_in_errors),
-	SAMPLE_IP("Udp", "IgnoredMulti", udp_ignored_multi),
-};
-
-static const struct proc_field sample_netstat[] = {
-	SAMPLE_IP("IpExt", "InNoRoutes", in_no_routes),
-	SAMPLE_IP("IpExt", "InBcastPkts", in_bcast_pkts),
-	SAMPLE_IP("IpExt", "InCsumErrors", in_csum_errors),
-	SAMPLE_IP("TcpExt", "IPReversePathFilter", rp_filter_pkts),
-};
 
 #define SAMPLE_NR(a) (sizeof(a) / sizeof(*(a)))
-
-static int sample_ip(struct sampler *s, struct sample_ip *ip, struct err *err)
-{
-	int ret = file_read(&s->buf, "/proc/net/snmp", err);
-
-	if (!ret)
-		ret = proc_snmp(s->buf.text, s->buf.len, sample_snmp, SAMPLE_NR(sample_snmp), ip,
-				err);
-	if (!ret)
-		ret = file_read(&s->buf, "/proc/net/netstat", err);
-	if (!ret)
-		ret = proc_snmp(s->buf.text, s->buf.len, sample_netstat, SAMPLE_NR(sample_netstat),
-				ip, err);
-	return ret;
-}
-
-int sampler_forwarded(struct sampler *s, uint64_t *forwarded_pkts, struct err *err)
-{
-	static const struct proc_field field = {"Ip", "ForwDatagrams", 0};
-	int ret = file_read(&s->buf, "/proc/net/snmp", err);
-
-	return ret ? ret : proc_snmp(s->buf.text, s->buf.len, &field, 1, forwarded_pkts, err);
-}
 
 /* NDTA_STATS lacks these three, the file has them. */
 static int sample_neigh_file(struct sampler *s, const char *path, struct sample_neigh *n,
@@ -222,7 +167,15 @@ static int sample_ifs(struct sampler *s, struct sample *out, struct err *err)
 		if (ret)
 			return ret;
 	}
-	return 0;
+	return sample_devs6(s, out, err);
+}
+
+static void sample_self(struct sample *out)
+{
+	struct rusage u;
+
+	if (!getrusage(RUSAGE_SELF, &u))
+		out->rss_max_bytes = (uint64_t)u.ru_maxrss * 1024;
 }
 
 static void sample_note(struct sample *out, int ret, const struct err *err)
@@ -240,6 +193,7 @@ int sampler_take(struct sampler *s, struct sample *out, bool full, struct err *e
 	out->t_ns = sample_now_ns();
 	sample_note(out, sample_ifs(s, out, &part), &part);
 	sample_note(out, sample_ip(s, &out->ip, &part), &part);
+	sample_note(out, sample_ip6(s, out, &part), &part);
 	sample_note(out, sample_neigh(s, out, &part), &part);
 	sample_note(out, sample_neigh_files(s, out, &part), &part);
 	sample_note(out, sample_dst(s, &out->dst, &part), &part);
@@ -251,6 +205,8 @@ int sampler_take(struct sampler *s, struct sample *out, bool full, struct err *e
 		ret = trace_read(s->trace, err);
 		out->has_drops = !ret;
 	}
+	sample_answered(s, out);
+	sample_self(out);
 	out->cost_ns = sample_now_ns() - out->t_ns;
 	return ret;
 }

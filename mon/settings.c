@@ -3,17 +3,33 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define SETTINGS_DEPTH 3 /* neigh/<interface>/<name> */
+#include "mon/rtnl.h"
 
+/* Files, or folders of files. A host may have hundreds of interfaces, so these are not walked. */
 static const char *const settings_roots[] = {
-	"net/ipv4/neigh", "net/ipv6/neigh", "net/ipv4/route", "net/ipv6/route",
-	"net/ipv4/ip_forward", "net/ipv4/conf/all", "net/ipv4/conf/default",
-	"net/core/netdev_max_backlog", "net/core/default_qdisc",
+	"net/ipv4/neigh/default",
+	"net/ipv6/neigh/default",
+	"net/ipv4/route",
+	"net/ipv6/route",
+	"net/ipv4/ip_forward",
+	"net/ipv6/conf/all/forwarding",
+	"net/ipv4/conf/all",
+	"net/ipv4/conf/default",
+	"net/ipv6/conf/all",
+	"net/ipv4/icmp_ratelimit",
+	"net/ipv4/icmp_msgs_per_sec",
+	"net/ipv6/icmp",
+	"net/core/netdev_max_backlog",
+	"net/core/default_qdisc",
 };
+
+static const char *const settings_of_link[] = {"net/ipv4/neigh", "net/ipv6/neigh", "net/ipv4/conf",
+					       "net/ipv6/conf"};
 
 /* One file: its value, with what separates a list made blanks. */
 static void settings_file(int fd, const char *path, json_t *out)
@@ -33,7 +49,7 @@ static void settings_file(int fd, const char *path, json_t *out)
 	json_object_set_new(out, key, json_string(value));
 }
 
-static void settings_walk(const char *path, unsigned depth, json_t *out)
+static void settings_take(const char *path, bool walk, json_t *out)
 {
 	char full[320];
 	struct dirent *e;
@@ -44,7 +60,7 @@ static void settings_walk(const char *path, unsigned depth, json_t *out)
 	fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return;
-	d = depth ? fdopendir(fd) : NULL;
+	d = walk ? fdopendir(fd) : NULL;
 	if (!d) {
 		settings_file(fd, path, out);
 		close(fd);
@@ -55,16 +71,24 @@ static void settings_walk(const char *path, unsigned depth, json_t *out)
 
 		if (e->d_name[0] != '.' && snprintf(below, sizeof(below), "%s/%s", path, e->d_name) <
 						   (int)sizeof(below))
-			settings_walk(below, depth - 1, out);
+			settings_take(below, false, out);
 	}
 	closedir(d);
 }
 
-json_t *settings_read(void)
+json_t *settings_read(const struct rtnl_link *links, unsigned nr)
 {
 	json_t *out = json_object();
 
 	for (unsigned i = 0; out && i < sizeof(settings_roots) / sizeof(*settings_roots); i++)
-		settings_walk(settings_roots[i], SETTINGS_DEPTH, out);
+		settings_take(settings_roots[i], true, out);
+	for (unsigned i = 0; out && i < nr; i++) {
+		for (unsigned k = 0; k < 4; k++) {
+			char path[96];
+
+			snprintf(path, sizeof(path), "%s/%s", settings_of_link[k], links[i].name);
+			settings_take(path, true, out);
+		}
+	}
 	return out;
 }

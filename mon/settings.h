@@ -5,10 +5,13 @@
 
 #include <jansson.h>
 
+struct rtnl_link;
+
 /*
- * The settings of neighbours, routes and forwarding of both families as {"net.ipv4...": "value"};
- * those that cannot be read are left out. A new reference; NULL if no memory.
+ * The settings of neighbours, routes and forwarding of both families, in general and for the @nr
+ * interfaces @links, as {"net.ipv4...": "value"}; those that cannot be read are left out. A new
+ * reference; NULL if no memory.
  */
-json_t *settings_read(void);
+json_t *settings_read(const struct rtnl_link *links, unsigned nr);
 
 #endif

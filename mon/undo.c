@@ -54,6 +54,14 @@ int undo_address(struct undo *u, const char *ifname, int ifindex, const char *ad
 		err);
 }
 
+int undo_route(struct undo *u, const char *prefix, const char *type, const char *via,
+	       struct err *err)
+{
+	return undo_note(u,
+			 json_pack("{s:s,s:s,s:s*}", "route", prefix, "type", type, "via", via),
+			 err);
+}
+
 int undo_forget_last(struct undo *u, struct err *err)
 {
 	json_array_remove(u->log, json_array_size(u->log) - 1);
@@ -75,8 +83,22 @@ static bool undo_same_link(const json_t *change, const char *name_key, int *inde
 	return name && *index > 0 && if_indextoname((unsigned)*index, now) && !strcmp(now, name);
 }
 
+static int undo_one_route(const json_t *change, const char *prefix, struct rtnl *r, struct err *err)
+{
+	struct rtnl_route route;
+	int ret = rtnl_route_parse(&route, prefix,
+				   json_string_value(json_object_get(change, "type")),
+				   json_string_value(json_object_get(change, "via")), err);
+
+	if (!ret)
+		ret = rtnl_route_del(r, &route, err);
+	/* It went with its interface, or the address of it. */
+	return ret == -ESRCH ? 0 : ret;
+}
+
 static int undo_one(const json_t *change, struct rtnl *r, struct err *err)
 {
+	const char *route = json_string_value(json_object_get(change, "route"));
 	const char *key = json_string_value(json_object_get(change, "sysctl"));
 	const char *address = json_string_value(json_object_get(change, "address"));
 	struct rtnl_addr a;
@@ -89,6 +111,8 @@ static int undo_one(const json_t *change, struct rtnl *r, struct err *err)
 		ret = old ? sysctl_write(key, old, err) : -EBADMSG;
 		return ret == -ENOENT ? 0 : ret;
 	}
+	if (route)
+		return undo_one_route(change, route, r, err);
 	if (address) {
 		if (!undo_same_link(change, "if", &index))
 			return 0;

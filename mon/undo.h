@@ -33,6 +33,9 @@ void undo_close(struct undo *u); /* forgets, puts nothing back */
 int undo_sysctl(struct undo *u, const char *key, const char *old, struct err *err);
 int undo_address(struct undo *u, const char *ifname, int ifindex, const char *address,
 		 struct err *err);
+/* @via: NULL for a route that has none. */
+int undo_route(struct undo *u, const char *prefix, const char *type, const char *via,
+	       struct err *err);
 /* The change that was told of last was none. */
 int undo_forget_last(struct undo *u, struct err *err);
 int undo_link_up(struct undo *u, const char *ifname, int ifindex, struct err *err);

@@ -166,6 +166,32 @@ static void rig_send_frame(struct rig *r, int w, const uint8_t *frame, size_t le
 	}
 }
 
+/* Answers go out in order; those for which there is no room wait. */
+static void rig_answer(struct rig *r, int w, const uint8_t *reply, size_t len)
+{
+	struct rig_frame *f;
+
+	r->replies++;
+	if (!r->nr_late[w] && send(r->wire[w], reply, len, 0) > 0)
+		return;
+	if (r->nr_late[w] == RIG_LATE_MAX)
+		rig_die("too many answers wait");
+	f = &r->late[w][r->nr_late[w]++];
+	memcpy(f->bytes, reply, len);
+	f->len = (uint8_t)len;
+}
+
+static void rig_send_late(struct rig *r, int w)
+{
+	unsigned n = 0;
+
+	while (n < r->nr_late[w] &&
+	       send(r->wire[w], r->late[w][n].bytes, r->late[w][n].len, 0) > 0)
+		n++;
+	r->nr_late[w] -= n;
+	memmove(r->late[w], r->late[w] + n, (size_t)r->nr_late[w] * sizeof(*r->late[w]));
+}
+
 static void rig_on_arp(struct rig *r, int w, const uint8_t *f)
 {
 	uint8_t reply[ARP_FRAME_LEN], mac[6];
@@ -177,25 +203,22 @@ static void rig_on_arp(struct rig *r, int w, const uint8_t *f)
 	if (!r->answer[w] || target == r->dead)
 		return;
 	arp_mac_of(target, mac);
-	if (!arp_reply(f, reply, mac))
-		return;
-	r->arp_replies++;
-	if (!r->nr_late[w] && send(r->wire[w], reply, sizeof(reply), 0) > 0)
-		return;
-	if (r->nr_late[w] == RIG_LATE_MAX)
-		rig_die("too many answers wait");
-	memcpy(r->late[w][r->nr_late[w]++], reply, sizeof(reply));
+	if (arp_reply(f, reply, mac))
+		rig_answer(r, w, reply, sizeof(reply));
 }
 
-/* In order, as far as there is room. */
-static void rig_send_late(struct rig *r, int w)
+static void rig_on_ipv6(struct rig *r, int w, const uint8_t *f, size_t len)
 {
-	unsigned n = 0;
+	uint8_t reply[FRAMES_LEN_MAX];
+	struct in6_addr target;
 
-	while (n < r->nr_late[w] && send(r->wire[w], r->late[w][n], ARP_FRAME_LEN, 0) > 0)
-		n++;
-	r->nr_late[w] -= n;
-	memmove(r->late[w], r->late[w] + n, (size_t)r->nr_late[w] * ARP_FRAME_LEN);
+	if (len < 55)
+		return;
+	r->udp_out += w == RIG_OUT && (f[20] == 17 || f[20] == 6 || (f[20] == 58 && f[54] == 128));
+	r->icmp_in += w == RIG_IN && f[20] == 58 && f[54] < 128;
+	if (frames_solicit(f, len, &target) && r->answer[w] &&
+	    memcmp(&target, &r->dead6, sizeof(target)) != 0)
+		rig_answer(r, w, reply, frames_advert(f, reply));
 }
 
 static void rig_on_frame(struct rig *r, int w, const uint8_t *f, size_t len)
@@ -206,6 +229,8 @@ static void rig_on_frame(struct rig *r, int w, const uint8_t *f, size_t len)
 		r->ipv4[w]++;
 		r->udp_out += w == RIG_OUT && f[23] == 17;
 		r->icmp_in += w == RIG_IN && f[23] == 1;
+	} else if (rig_be16(f + 12) == 0x86dd) {
+		rig_on_ipv6(r, w, f, len);
 	}
 }
 
@@ -225,13 +250,14 @@ static void rig_read_wire(struct rig *r, int w)
 void rig_send(struct rig *r, const struct rig_packet *p)
 {
 	uint8_t f[60] = {
-		[12] = 0x08, [14] = 0x45, [17] = 46, [20] = 0x40, [22] = p->ttl, [23] = 17};
+		[12] = 0x08, [14] = 0x45, [17] = 46, [20] = 0x40, [22] = p->ttl};
 	uint32_t sum = 0;
 
 	memcpy(f, rig_mac[RIG_IN], 6);
 	arp_mac_of(p->src, f + 6);
 	rig_put32(f + 26, p->src);
 	rig_put32(f + 30, p->dst);
+	f[23] = p->echo ? 1 : 17;
 	for (int i = 14; i < 34; i += 2)
 		sum += rig_be16(f + i);
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -240,9 +266,22 @@ void rig_send(struct rig *r, const struct rig_packet *p)
 		sum ^= 0x0101;
 	f[24] = (uint8_t)(sum >> 8);
 	f[25] = (uint8_t)sum;
-	f[35] = f[37] = 9; /* discard */
-	f[39] = 26;
+	if (p->echo) {
+		f[34] = 8;
+		f[36] = 0xf7; /* its checksum, with all else 0 */
+		f[37] = 0xff;
+	} else {
+		f[35] = f[37] = 9; /* discard */
+		f[39] = 26;
+	}
 	rig_send_frame(r, RIG_IN, f, sizeof(f));
+}
+
+void rig_send6(struct rig *r, const struct frames_probe6 *p)
+{
+	uint8_t f[FRAMES_LEN_MAX];
+
+	rig_send_frame(r, RIG_IN, f, frames_probe6(f, p, rig_mac[RIG_IN]));
 }
 
 /* --- the control line ------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "lib/wire.h"
+#include "tests/guest/mon-frames.h"
 
 enum { RIG_IN, RIG_OUT, RIG_WIRES };
 
@@ -23,28 +24,33 @@ struct rig {
 	struct wire_reader reader;
 	json_int_t next_id;
 
-	bool answer[RIG_WIRES]; /* answer ARP */
+	bool answer[RIG_WIRES]; /* answer ARP and neighbour solicitations */
 	bool stalled[RIG_WIRES]; /* do not even read */
 	uint64_t arps[RIG_WIRES]; /* requests seen */
 	uint64_t ipv4[RIG_WIRES]; /* IPv4 packets seen */
-	uint64_t udp_out; /* of these, probes that came out: delivered */
-	uint64_t icmp_in; /* ICMP that the guest sent back */
-	uint8_t (*late[RIG_WIRES])[60]; /* answers that wait for room on the wire */
+	uint64_t udp_out; /* probes of either family that came out: delivered */
+	uint64_t icmp_in; /* ICMP that the guest sent back, ICMPv6 errors too */
+	struct rig_frame {
+		uint8_t bytes[FRAMES_LEN_MAX];
+		uint8_t len;
+	} * late[RIG_WIRES]; /* answers that wait for room on the wire */
 	unsigned nr_late[RIG_WIRES];
 	uint32_t dead; /* an address that never answers, 0 for none */
+	struct in6_addr dead6; /* likewise */
 
 	json_t *overrun; /* the last such event */
 	unsigned alives; /* events seen */
 	unsigned samples;
 	uint64_t alive_forwarded;
 	uint64_t cost_ns_max, cost_ns_min; /* of the samples while running */
-	uint64_t arp_replies; /* the guest's own, and other frames that are no test's business */
+	uint64_t replies; /* answers given */
 };
 
 struct rig_packet {
 	uint32_t src, dst; /* host byte order */
 	uint8_t ttl;
 	bool bad_checksum;
+	bool echo; /* an ICMP echo request instead of UDP */
 };
 
 /* Boot; the process ends with the rig. Exits on failure: a test tool. */
@@ -58,6 +64,7 @@ json_t *rig_call(struct rig *r, const char *method, json_t *params, json_t **err
 
 /* Into the guest's first interface; waits while the wire is full. */
 void rig_send(struct rig *r, const struct rig_packet *p);
+void rig_send6(struct rig *r, const struct frames_probe6 *p);
 
 /* For a process that only floods: the wire's answers and the control line belong to its parent. */
 void rig_leave_control(struct rig *r);

@@ -7,39 +7,16 @@
  * Prints "ok NAME" or "not ok NAME: what was wrong" for each check.
  */
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/guest/mon-rig.h"
+#include "tests/guest/mon-scene.h"
 
 #define IP(a, b, c, d) ((uint32_t)(a) << 24 | (b) << 16 | (c) << 8 | (d))
 #define GEN	       IP(198, 18, 0, 2)
 #define OUT(n)	       (IP(198, 19, 0, 0) + (uint32_t)(n))
-
-static struct rig rig;
-
-static void __attribute__((format(printf, 3, 4)))
-check(bool good, const char *name, const char *fmt, ...)
-{
-	va_list ap;
-
-	printf(good ? "ok %s\n" : "not ok %s: ", name);
-	if (!good) {
-		va_start(ap, fmt);
-		vprintf(fmt, ap);
-		va_end(ap);
-		putchar('\n');
-	}
-	fflush(stdout);
-}
-
-static void check_equal(const char *name, json_int_t got, json_int_t want)
-{
-	check(got == want, name, "%lld, wanted %lld", (long long)got, (long long)want);
-}
 
 static json_t *configuration(int thresh3, json_t *more_sysctls)
 {
@@ -74,87 +51,6 @@ static void send_many(int n, uint32_t src, uint32_t first_dst, int nr_dst, uint8
 
 		rig_send(&rig, &p);
 	}
-}
-
-static void begin(json_t *configure)
-{
-	json_t *error = NULL, *result = rig_call(&rig, "configure", configure, &error);
-
-	if (error)
-		printf("not ok configure: %s\n", json_string_value(json_object_get(error, "text")));
-	json_decref(error);
-	json_decref(result);
-	rig_pump(&rig, 100);
-	json_decref(rig_call(&rig, "arm", NULL, NULL));
-	json_decref(rig_call(&rig, "start", NULL, NULL));
-	rig.udp_out = rig.icmp_in = 0;
-}
-
-static json_int_t dropped(const json_t *sample)
-{
-	json_int_t sum = 0;
-	const char *cause;
-	json_t *pkts;
-
-	json_object_foreach(json_object_get(sample, "drops_pkts"), cause, pkts) sum +=
-		json_integer_value(pkts);
-	return sum;
-}
-
-/* Poll until nothing moved for a second, then finish. */
-static json_t *settle(void)
-{
-	json_int_t before = -1, now, still = 0;
-
-	for (int i = 0; i < 60 && still < 4; i++) {
-		json_t *s = rig_call(&rig, "stats", NULL, NULL);
-
-		now = dropped(s) + rig_int(s, "ip.forwarded_pkts") + (json_int_t)rig.udp_out +
-		      rig_int(s, "ip.in_pkts");
-		still = now == before ? still + 1 : 0;
-		before = now;
-		json_decref(s);
-		rig_pump(&rig, 250);
-	}
-	return rig_call(&rig, "finish", NULL, NULL);
-}
-
-static void show(const char *scene, const json_t *finish)
-{
-	char *text = json_dumps(json_object_get(json_object_get(finish, "final"), "drops"),
-				JSON_COMPACT);
-
-	fprintf(stderr, "%s: drops %s\n", scene, text);
-	free(text);
-}
-
-static json_int_t cause_pkts(const json_t *finish, const char *cause)
-{
-	return json_integer_value(json_object_get(
-		json_object_get(json_object_get(finish, "final"), "drops_pkts"), cause));
-}
-
-static json_int_t diff(const json_t *finish, const char *path)
-{
-	return rig_int(json_object_get(finish, "difference"), path);
-}
-
-/* What must hold in every scene once it is quiet. */
-static void check_identities(const char *scene, const json_t *finish, json_int_t sent)
-{
-	const json_t *final = json_object_get(finish, "final");
-	char name[96];
-
-	snprintf(name, sizeof(name), "%s: every packet is delivered or named", scene);
-	check((json_int_t)rig.udp_out + dropped(final) == sent, name,
-	      "%lld sent, %llu delivered, %lld named", (long long)sent,
-	      (unsigned long long)rig.udp_out, (long long)dropped(final));
-	snprintf(name, sizeof(name), "%s: allocations minus destructions is the change of entries",
-		 scene);
-	check_equal(name, diff(finish, "neigh.ipv4.allocs") - diff(finish, "neigh.ipv4.destroys"),
-		    diff(finish, "neigh.ipv4.entries"));
-	snprintf(name, sizeof(name), "%s: the histogram held every row", scene);
-	check_equal(name, rig_int(final, "hist_overflow"), 0);
 }
 
 static void scene_hello(void)
@@ -254,26 +150,37 @@ static void scene_causes(void)
 		int pkts;
 		struct rig_packet p;
 	} kinds[] = {
-		{"ttl", 50, {GEN, IP(198, 19, 7, 1), 1, false}},
-		{"no_route", 40, {GEN, IP(192, 0, 2, 1), 2, false}},
-		{"martian", 30, {IP(127, 0, 0, 1), IP(198, 19, 7, 2), 2, false}},
-		{"martian", 20, {GEN, IP(127, 0, 0, 5), 2, false}},
-		{"local", 25, {GEN, IP(198, 18, 0, 1), 2, false}},
-		{"local", 15, {GEN, IP(198, 19, 0, 1), 2, false}},
-		{"broadcast", 12, {GEN, IP(198, 19, 255, 255), 2, false}},
-		{"broadcast", 11, {GEN, IP(198, 18, 255, 255), 2, false}},
-		{"broadcast", 9, {GEN, IP(255, 255, 255, 255), 2, false}},
-		{"other", 7, {GEN, IP(198, 19, 7, 3), 2, true}},
+		{"ttl", 50, {GEN, IP(198, 19, 7, 1), 1, false, false}},
+		{"no_route", 40, {GEN, IP(192, 0, 2, 1), 2, false, false}},
+		{"no_route", 8, {GEN, IP(198, 19, 201, 1), 2, false, false}},
+		{"no_route", 7, {GEN, IP(198, 19, 202, 1), 2, false, false}},
+		{"no_route", 6, {GEN, IP(198, 19, 203, 1), 2, false, false}},
+		{"martian", 30, {IP(127, 0, 0, 1), IP(198, 19, 7, 2), 2, false, false}},
+		{"martian", 20, {GEN, IP(127, 0, 0, 5), 2, false, false}},
+		{"local", 25, {GEN, IP(198, 18, 0, 1), 2, false, false}},
+		{"local", 15, {GEN, IP(198, 19, 0, 1), 2, false, false}},
+		{"local", 14, {GEN, IP(198, 19, 0, 1), 2, false, true}},
+		{"broadcast", 12, {GEN, IP(198, 19, 255, 255), 2, false, false}},
+		{"broadcast", 11, {GEN, IP(198, 18, 255, 255), 2, false, false}},
+		{"broadcast", 9, {GEN, IP(255, 255, 255, 255), 2, false, false}},
+		{"broadcast", 8, {GEN, IP(198, 19, 255, 255), 2, false, true}},
+		{"other", 7, {GEN, IP(198, 19, 7, 3), 2, true, false}},
 	};
 	enum { NR = sizeof(kinds) / sizeof(*kinds) };
 	json_int_t sent = 0, want;
+	json_t *conf = configuration(4096, fail_fast("net.ipv4.neigh.eth0.retrans_time_ms"));
 	char name[96];
 	json_t *f;
 
 	/* The source does not answer: ICMP errors to it are dropped, and must not be counted as
 	 * probes. */
 	rig.answer[RIG_IN] = false;
-	begin(configuration(4096, fail_fast("net.ipv4.neigh.eth0.retrans_time_ms")));
+	json_object_set_new(conf, "routes",
+			    json_pack("[{s:s,s:s},{s:s,s:s},{s:s,s:s}]", "prefix",
+				      "198.19.201.0/24", "type", "blackhole", "prefix",
+				      "198.19.202.0/24", "type", "unreachable", "prefix",
+				      "198.19.203.0/24", "type", "prohibit"));
+	begin(conf);
 	for (int i = 0; i < NR; i++) {
 		for (int n = 0; n < kinds[i].pkts; n++)
 			rig_send(&rig, &kinds[i].p);
@@ -387,7 +294,7 @@ static void scene_quit(void)
 	if (!flood) {
 		rig_leave_control(&rig);
 		for (uint32_t i = 0;; i++) {
-			struct rig_packet p = {GEN, OUT(2 + i % 4000), 2, false};
+			struct rig_packet p = {GEN, OUT(2 + i % 4000), 2, false, false};
 
 			rig_send(&rig, &p);
 		}
@@ -434,6 +341,7 @@ int main(int argc, char **argv)
 	scene_dead();
 	scene_qdisc();
 	scene_overrun();
+	scenes6();
 	check(rig.alives >= 3, "alive: a heartbeat each second", "%u", rig.alives);
 	check(rig.alive_forwarded > 0, "alive: it tells the forwarded packets", "none");
 	check(rig.samples >= 3, "sample: one each second while running", "%u", rig.samples);

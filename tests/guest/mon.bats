@@ -9,7 +9,7 @@ setup_file()
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	local build=${B:-build} series kernel image
 	${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -I. -O2 -Wall -Wextra -o "$BATS_FILE_TMPDIR/mon-scenes" \
-		tests/guest/mon-scenes.c tests/guest/mon-rig.c "$build/libdststorm.a" -ljansson -lm
+		tests/guest/mon-*.c "$build/libdststorm.a" -ljansson -lm
 	for series in 6.1 6.12; do
 		kernel=$(scripts/guest-kernel "debian-$series")
 		image=$(scripts/guest-image "$kernel" "$build/dststorm-mon")
@@ -40,7 +40,7 @@ scene()
 }
 
 @test "6.1: a full table: table_fulls equals the drops named neigh_full" {
-	scene 6.1 full 9
+	scene 6.1 full 10
 }
 
 @test "6.1: a hidden cause makes the accounting fail" {
@@ -48,19 +48,31 @@ scene()
 }
 
 @test "6.1: each provoked cause is exact to the packet" {
-	scene 6.1 causes 13
+	scene 6.1 causes 14
 }
 
 @test "6.1: a dead destination: queue overflow and failure, exact" {
-	scene 6.1 dead 8
+	scene 6.1 dead 9
 }
 
 @test "6.1: a blocked way out: drops at both ends of the queue, exact" {
-	scene 6.1 qdisc 5
+	scene 6.1 qdisc 6
 }
 
 @test "6.1: lost neighbour events are noticed and the table is read anew" {
-	scene 6.1 overrun 9
+	scene 6.1 overrun 10
+}
+
+@test "6.1: a full table of IPv6, solicitations included" {
+	scene 6.1 full6 9
+}
+
+@test "6.1: each provoked cause of IPv6 is exact to the packet" {
+	scene 6.1 causes6 14
+}
+
+@test "6.1: a dead IPv6 destination: queue overflow and failure, exact" {
+	scene 6.1 dead6 9
 }
 
 @test "6.1: a heartbeat each second" {
@@ -92,7 +104,7 @@ scene()
 }
 
 @test "6.12: a full table: table_fulls equals the drops named neigh_full" {
-	scene 6.12 full 9
+	scene 6.12 full 10
 }
 
 @test "6.12: a hidden cause makes the accounting fail" {
@@ -100,19 +112,31 @@ scene()
 }
 
 @test "6.12: each provoked cause is exact to the packet" {
-	scene 6.12 causes 13
+	scene 6.12 causes 14
 }
 
 @test "6.12: a dead destination: queue overflow and failure, exact" {
-	scene 6.12 dead 8
+	scene 6.12 dead 9
 }
 
 @test "6.12: a blocked way out: drops at both ends of the queue, exact" {
-	scene 6.12 qdisc 5
+	scene 6.12 qdisc 6
 }
 
 @test "6.12: lost neighbour events are noticed and the table is read anew" {
-	scene 6.12 overrun 9
+	scene 6.12 overrun 10
+}
+
+@test "6.12: a full table of IPv6, solicitations included" {
+	scene 6.12 full6 9
+}
+
+@test "6.12: each provoked cause of IPv6 is exact to the packet" {
+	scene 6.12 causes6 14
+}
+
+@test "6.12: a dead IPv6 destination: queue overflow and failure, exact" {
+	scene 6.12 dead6 9
 }
 
 @test "6.12: a heartbeat each second" {

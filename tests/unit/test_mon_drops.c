@@ -92,7 +92,7 @@ static const struct khist_row *find(const struct khist *h, const struct evformat
 	for (unsigned r = 0; r < h->nr; r++) {
 		const char *reason = evformat_name(n, h->rows[r].reason);
 
-		if (h->rows[r].by_iif && h->rows[r].first == sent[i].iif && reason &&
+		if (h->rows[r].key == KHIST_IIF && h->rows[r].first == sent[i].iif && reason &&
 		    !strcmp(reason, sent[i].reason) && !strcmp(h->rows[r].symbol, sent[i].symbol))
 			return &h->rows[r];
 	}
@@ -169,7 +169,7 @@ static void forms_of_rows(void **state)
 	assert_string_equal(h.rows[0].symbol, "start_xmit");
 	assert_int_equal(h.rows[0].first, -1);
 	assert_int_equal(h.rows[1].pkts, 3); /* one function, two addresses */
-	assert_false(h.rows[2].by_iif);
+	assert_int_equal(h.rows[2].key, KHIST_PROTOCOL);
 	assert_string_equal(h.rows[3].symbol, "");
 	assert_true(h.rows[3].pkts == UINT64_MAX);
 	assert_int_equal(h.overflow, 3);
@@ -238,6 +238,58 @@ static void what_no_row_knows_is_other(void **state)
 	assert_int_equal(cause_of("QUEUE_PURGE", "skb_queue_purge_reason"), CAUSE_OTHER);
 }
 
+/* As rows of both kernels name them when the scenes of tests/guest/mon-scenes6.c provoke them. */
+static void causes_of_ipv6(void **state)
+{
+	static const struct {
+		const char *reason, *location;
+		enum cause cause;
+	} rows[] = {
+		{"NEIGH_CREATEFAIL", "ip6_finish_output2", CAUSE_NEIGH_FULL},
+		{"NOT_SPECIFIED", "ndisc_error_report", CAUSE_NEIGH_FAILED},
+		{"NOT_SPECIFIED", "neigh_invalidate", CAUSE_NEIGH_FAILED},
+		{"NEIGH_QUEUEFULL", "__neigh_event_send", CAUSE_NEIGH_UNRESOLVED},
+		{"IP_INNOROUTES", "ip6_pkt_drop", CAUSE_NO_ROUTE},
+		{"NOT_SPECIFIED", "dst_discard_out", CAUSE_NO_ROUTE},
+		{"IP_INHDR", "ip6_forward", CAUSE_TTL},
+		{"IP_INHDR", "ip6_rcv_core", CAUSE_MARTIAN},
+		{"IP_INADDRERRORS", "ip6_pkt_drop", CAUSE_MARTIAN},
+		{"IP_INADDRERRORS", "ip6_forward", CAUSE_MARTIAN},
+		{"NO_SOCKET", "__udp6_lib_rcv", CAUSE_LOCAL},
+		{"NO_SOCKET", "tcp_v6_rcv", CAUSE_LOCAL},
+		{"IP_NOPROTO", "ip6_input_finish", CAUSE_LOCAL},
+		{"NOT_SPECIFIED", "icmpv6_rcv", CAUSE_LOCAL},
+		{"ICMP_CSUM", "icmpv6_rcv", CAUSE_LOCAL},
+		{"NOT_SPECIFIED", "__udp6_lib_rcv", CAUSE_BROADCAST},
+		{"NOT_SPECIFIED", "ip6_mc_input", CAUSE_BROADCAST},
+		/* IPv4's martians and routes are not IPv6's. */
+		{"IP_INADDRERRORS", "ip_error", CAUSE_NO_ROUTE},
+		{"PKT_TOO_SMALL", "ip6_rcv_core", CAUSE_OTHER},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(cause_of(rows[i].reason, rows[i].location), rows[i].cause);
+}
+
+static void the_first_key_names_the_histogram(void **state)
+{
+	struct khist h = {};
+
+	(void)state;
+	assert_int_equal(parse(&h, "{ nd6: 3, reason: 2, location: [1] icmpv6_rcv } hitcount: 7\n"
+				   "{ iif6: 3, reason: 2, location: [1] icmpv6_rcv } hitcount: 5\n"
+				   "{ iif: 3, reason: 2, location: [1] icmpv6_rcv } hitcount: 4\n"
+				   "{ protocol: 3, reason: 2, location: [1] icmpv6_rcv } hitcount: 1\n"),
+			 0);
+	assert_int_equal(h.nr, 4);
+	assert_int_equal(h.rows[0].key, KHIST_ND6);
+	assert_int_equal(h.rows[1].key, KHIST_IIF6);
+	assert_int_equal(h.rows[2].key, KHIST_IIF);
+	assert_int_equal(h.rows[3].key, KHIST_PROTOCOL);
+	khist_free(&h);
+}
+
 static void names_of_causes_go_both_ways(void **state)
 {
 	(void)state;
@@ -259,6 +311,8 @@ int main(void)
 		cmocka_unit_test(other_texts_are_refused),
 		cmocka_unit_test(symbols_lose_what_compilers_append),
 		cmocka_unit_test(what_no_row_knows_is_other),
+		cmocka_unit_test(causes_of_ipv6),
+		cmocka_unit_test(the_first_key_names_the_histogram),
 		cmocka_unit_test(names_of_causes_go_both_ways),
 	};
 

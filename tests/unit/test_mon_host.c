@@ -28,6 +28,8 @@
 /* --- stand-ins for what needs a kernel ----------------------------------------------------------
  */
 
+static unsigned routes_removed;
+
 int rtnl_addr_parse(struct rtnl_addr *a, const char *text, struct err *err)
 {
 	(void)a;
@@ -54,6 +56,27 @@ int rtnl_set_up(struct rtnl *r, int index, bool up, struct err *err)
 	return 0;
 }
 
+int rtnl_route_parse(struct rtnl_route *r, const char *prefix, const char *type, const char *via,
+		     struct err *err)
+{
+	(void)r;
+	(void)prefix;
+	(void)type;
+	(void)via;
+	(void)err;
+	return 0;
+}
+
+int rtnl_route_del(struct rtnl *r, const struct rtnl_route *route, struct err *err)
+{
+	(void)r;
+	(void)route;
+	(void)err;
+	routes_removed++;
+	return 0;
+}
+
+static const uint64_t answered_none[2];
 static const struct trace_drop *drop_rows;
 
 void trace_drop(const struct trace *t, unsigned i, struct trace_drop *d)
@@ -182,10 +205,13 @@ static void changes_are_on_disk_before_they_are_made(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(undo_sysctl(&u, "net.no.such.sysctl", "7", NULL), 0);
 	assert_int_equal(undo_link_up(&u, "no-such-if", 99999, NULL), 0);
+	assert_int_equal(undo_route(&u, "2001:2:0:9::/64", "via", "2001:2:0:2::9", NULL), 0);
+	assert_int_equal(undo_route(&u, "198.18.9.0/24", "blackhole", NULL, NULL), 0);
 	assert_int_equal(access(path, F_OK), 0);
 	undo_close(&u); /* as a crash would: nothing is put back */
 	/* What is gone since is nobody's loss. */
-	assert_int_equal(undo_open(&again, path, &r, NULL), 2);
+	assert_int_equal(undo_open(&again, path, &r, NULL), 4);
+	assert_int_equal(routes_removed, 2);
 	assert_int_equal(access(path, F_OK), -1);
 	undo_close(&again);
 }
@@ -232,21 +258,21 @@ static json_int_t number(const json_t *obj, const char *outer, const char *inner
 	return json_integer_value(json_object_get(json_object_get(obj, outer), inner));
 }
 
-static void only_received_ipv4_counts(void **state)
+static void only_received_ip_counts(void **state)
 {
 	static const struct trace_drop rows[] = {
-		{0x800, 2, "NEIGH_CREATEFAIL", "f", 10, CAUSE_NEIGH_FULL, true},
-		{0x800, 2, "NEIGH_CREATEFAIL", "g", 5, CAUSE_NEIGH_FULL, true},
-		{0x800, 0, "NEIGH_CREATEFAIL", "f", 3, CAUSE_NEIGH_FULL, false},
-		{0x806, -1, "OTHERHOST", "h", 100, CAUSE_OTHER, false},
-		{0x800, 2, "X", "k", 1, CAUSE_OTHER, true},
+		{0x800, 2, "NEIGH_CREATEFAIL", "f", 10, CAUSE_NEIGH_FULL, false, true},
+		{0x800, 2, "NEIGH_CREATEFAIL", "g", 5, CAUSE_NEIGH_FULL, false, true},
+		{0x800, 0, "NEIGH_CREATEFAIL", "f", 3, CAUSE_NEIGH_FULL, true, false},
+		{0x806, -1, "OTHERHOST", "h", 100, CAUSE_OTHER, false, false},
+		{0x800, 2, "X", "k", 1, CAUSE_OTHER, false, true},
 	};
 	struct trace t = {.hist = {.nr = 5, .overflow = 4}};
 	json_t *s = json_object();
 
 	(void)state;
 	drop_rows = rows;
-	assert_int_equal(json_add_drops(s, &t, NR_CAUSES), 0);
+	assert_int_equal(json_add_drops(s, &t, answered_none, NR_CAUSES), 0);
 	assert_int_equal(number(s, "drops_pkts", "neigh_full"), 15);
 	assert_int_equal(number(s, "drops_pkts", "other"), 1);
 	assert_int_equal(number(s, "own_drops_pkts", "neigh_full"), 3);
@@ -256,9 +282,39 @@ static void only_received_ipv4_counts(void **state)
 	assert_int_equal(json_array_size(json_object_get(s, "drops")), 5);
 	assert_true(json_is_null(
 		json_object_get(json_array_get(json_object_get(s, "drops"), 3), "cause")));
-	assert_int_equal(json_add_drops(s, &t, CAUSE_NEIGH_FULL), 0);
+	assert_int_equal(json_add_drops(s, &t, answered_none, CAUSE_NEIGH_FULL), 0);
 	assert_int_equal(number(s, "drops_pkts", "neigh_full"), 0);
 	assert_int_equal(number(s, "drops_pkts", "other"), 1);
+	json_decref(s);
+}
+
+static void families_are_told_apart_and_answers_are_local(void **state)
+{
+	static const struct trace_drop rows[] = {
+		{0x800, 2, "NEIGH_CREATEFAIL", "f", 10, CAUSE_NEIGH_FULL, false, true},
+		{0x86dd, 2, "NEIGH_CREATEFAIL", "f", 5, CAUSE_NEIGH_FULL, false, true},
+		{0x86dd, 0, "NEIGH_CREATEFAIL", "f", 3, CAUSE_NEIGH_FULL, true, false},
+		/* Neighbour discovery that the host received and has read. */
+		{0x86dd, 2, "NOT_SPECIFIED", "icmpv6_rcv", 100, CAUSE_LOCAL, false, false},
+	};
+	static const uint64_t answered[] = {4, 6};
+	struct trace t = {.hist = {.nr = 4}};
+	json_t *s = json_object(), *list;
+
+	(void)state;
+	drop_rows = rows;
+	assert_int_equal(json_add_drops(s, &t, answered, NR_CAUSES), 0);
+	assert_int_equal(number(s, "drops_pkts", "neigh_full"), 15);
+	assert_int_equal(number(s, "drops6_pkts", "neigh_full"), 5);
+	assert_int_equal(number(s, "own_drops_pkts", "neigh_full"), 3);
+	assert_int_equal(number(s, "own_drops6_pkts", "neigh_full"), 3);
+	assert_int_equal(number(s, "drops_pkts", "local"), 10);
+	assert_int_equal(number(s, "drops6_pkts", "local"), 6);
+	list = json_object_get(s, "drops");
+	assert_int_equal(json_array_size(list), 6);
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(list, 5), "location")),
+		"icmpv6_echo_reply");
 	json_decref(s);
 }
 
@@ -303,10 +359,11 @@ static void a_sample_with_every_row_fits_into_a_line(void **state)
 					      "a_function_name_with_forty_characters_.isra.0",
 					      UINT64_C(1) << 62,
 					      CAUSE_NEIGH_UNRESOLVED,
+					      false,
 					      true};
 	drop_rows = rows;
 	s = json_sample(&sampler, &sample);
-	assert_int_equal(json_add_drops(s, &t, NR_CAUSES), 0);
+	assert_int_equal(json_add_drops(s, &t, answered_none, NR_CAUSES), 0);
 	result = wire_result(
 		1, json_pack("{s:o,s:o}", "difference", json_difference(s, s), "final", s));
 	line = wire_line(result, &len);
@@ -326,7 +383,8 @@ int main(void)
 		cmocka_unit_test(changes_are_on_disk_before_they_are_made),
 		cmocka_unit_test(a_damaged_state_file_is_told),
 		cmocka_unit_test(a_state_file_that_cannot_be_written_stops_the_change),
-		cmocka_unit_test(only_received_ipv4_counts),
+		cmocka_unit_test(only_received_ip_counts),
+		cmocka_unit_test(families_are_told_apart_and_answers_are_local),
 		cmocka_unit_test(differences_go_down_and_skip_what_is_no_number),
 		cmocka_unit_test(a_sample_with_every_row_fits_into_a_line),
 	};

@@ -57,6 +57,57 @@ static void columns_are_found_by_name(void **state)
 	assert_int_equal(proc_lnstat_sum("", 0, names, 2, v, &err), -EBADMSG);
 }
 
+static void pairs_of_names_and_numbers(void **state)
+{
+	static const char text[] = "ifIndex                         \t2\n"
+				   "Ip6InReceives                   \t18446744073709551615\n"
+				   "Ip6InReceives6                  \t3\n"
+				   "broken\nIp6OutNoRoutes                  \t7";
+	static const struct proc_field fields[] = {{"", "Ip6OutNoRoutes", 8},
+						   {"", "Ip6InReceives", 0}},
+				       missing[] = {{"", "Ip6InReceive", 0}};
+	uint64_t v[2] = {};
+	struct err err = {};
+
+	(void)state;
+	assert_int_equal(proc_pairs(text, strlen(text), fields, 2, v, &err), 0);
+	assert_true(v[0] == UINT64_MAX);
+	assert_int_equal(v[1], 7);
+	assert_int_equal(proc_pairs(text, strlen(text), missing, 1, v, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "Ip6InReceive"));
+	assert_int_equal(proc_pairs("", 0, fields, 2, v, &err), -ENOENT);
+}
+
+static void link_local_addresses_are_ready(void **state)
+{
+	static const char text[] =
+		"00000000000000000000000000000001 01 80 10 80       lo\n"
+		"fe800000000000000000000000000001 02 40 20 c0     eth0\n"
+		"20010002000000010000000000000001 03 40 00 82     eth1\n"
+		"broken\n"
+		"fe800000000000000000000000000002 04 40 20 80     eth2\n";
+
+	(void)state;
+	assert_int_equal(proc_if_inet6_ready(text, strlen(text), 1), 0);
+	assert_int_equal(proc_if_inet6_ready(text, strlen(text), 2), 0); /* tentative */
+	assert_int_equal(proc_if_inet6_ready(text, strlen(text), 3), 0); /* a global one only */
+	assert_int_equal(proc_if_inet6_ready(text, strlen(text), 4), 1);
+	assert_int_equal(proc_if_inet6_ready("", 0, 4), 0);
+}
+
+static void destinations_of_ipv6_are_in_the_sixth_column(void **state)
+{
+	static const char text[] = "0012 0009 0057 0011 0001 00a0 0000\n";
+	uint64_t v[PROC_RT6_COLUMNS];
+
+	(void)state;
+	assert_int_equal(proc_rt6_stats(text, strlen(text), v, NULL), 0);
+	assert_int_equal(v[PROC_RT6_ENTRIES], 0x11);
+	assert_int_equal(v[PROC_RT6_CACHE], 1);
+	assert_int_equal(v[PROC_RT6_DST_ENTRIES], 0xa0);
+	assert_int_equal(proc_rt6_stats(text, strlen("0012 0009 0057"), v, NULL), -EBADMSG);
+}
+
 static void narrow_counters_are_widened_over_their_wrap(void **state)
 {
 	static const char *const names[] = {"n"};
@@ -301,6 +352,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_not_summed_and_counters_are),
 		cmocka_unit_test(columns_are_found_by_name),
+		cmocka_unit_test(pairs_of_names_and_numbers),
+		cmocka_unit_test(link_local_addresses_are_ready),
+		cmocka_unit_test(destinations_of_ipv6_are_in_the_sixth_column),
 		cmocka_unit_test(narrow_counters_are_widened_over_their_wrap),
 		cmocka_unit_test(a_cpu_more_or_less_is_no_jump),
 		cmocka_unit_test(rt_cache_of_both_kernels),
