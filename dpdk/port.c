@@ -27,7 +27,8 @@ enum {
 };
 
 static const struct port_kind *const kinds[] = {
-	&port_null, &port_pcap, &port_ring, &port_vhost, &port_vdev,
+	&port_null, &port_pcap, &port_ring, &port_vhost,
+	&port_af_packet, &port_af_xdp, &port_vdev,
 };
 #define NR_KINDS (sizeof(kinds) / sizeof(*kinds))
 
@@ -90,11 +91,20 @@ int port_prepare(const struct port_name *name, struct eal_options *o, struct err
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
-static unsigned int room(const struct port_conf *conf, unsigned int least)
+static unsigned int room(unsigned int frame, unsigned int least)
 {
-	unsigned int frame = RTE_ALIGN_CEIL(conf->frame_max, 64u);
+	return RTE_PKTMBUF_HEADROOM + (frame > least ? RTE_ALIGN_CEIL(frame, 64u) : least);
+}
 
-	return RTE_PKTMBUF_HEADROOM + (frame > least ? frame : least);
+static unsigned int tx_room(const struct port_conf *conf)
+{
+	return room(conf->frame_max, PORT_ROOM_MIN);
+}
+
+/* Drivers also copy into receive buffers what they are to send. */
+static unsigned int rx_room(const struct port_conf *conf)
+{
+	return room(RTE_MAX(conf->frame_max, conf->rx_frame_max), PORT_RX_ROOM_MIN);
 }
 
 static unsigned int rx_mbufs(const struct port_kind *kind)
@@ -107,10 +117,10 @@ unsigned int port_memory_mb(const struct port_name *name, const struct port_conf
 	uint64_t bytes = 0;
 
 	if (conf->tx)
-		bytes += (uint64_t)PORT_MBUFS * (room(conf, PORT_ROOM_MIN) + PORT_MBUF_OVERHEAD);
+		bytes += (uint64_t)PORT_MBUFS * (tx_room(conf) + PORT_MBUF_OVERHEAD);
 	if (conf->rx && port_can_receive(name))
 		bytes += (uint64_t)rx_mbufs(name->kind) *
-			 (room(conf, PORT_RX_ROOM_MIN) + PORT_MBUF_OVERHEAD);
+			 (rx_room(conf) + PORT_MBUF_OVERHEAD);
 	bytes += 256 * 1024; /* of the driver's, for a queue */
 	return (unsigned int)(bytes * conf->nr_queues >> 20) + 1;
 }
@@ -133,12 +143,12 @@ static int make_pools(struct port *p, struct err *err)
 	if (!p->tx_pools || !p->rx_pools)
 		return err_set(err, -ENOMEM, "no memory for %u queues", p->conf.nr_queues);
 	for (uint16_t q = 0; q < p->nr_tx && made; q++) {
-		p->tx_pools[q] = make_pool(p, "tx", q, PORT_MBUFS, room(&p->conf, PORT_ROOM_MIN));
+		p->tx_pools[q] = make_pool(p, "tx", q, PORT_MBUFS, tx_room(&p->conf));
 		made = p->tx_pools[q];
 	}
 	for (uint16_t q = 0; q < p->nr_rx && made; q++) {
 		p->rx_pools[q] = make_pool(p, "rx", q, rx_mbufs(p->name.kind),
-					   room(&p->conf, PORT_RX_ROOM_MIN));
+					   rx_room(&p->conf));
 		made = p->rx_pools[q];
 	}
 	if (made)
@@ -248,8 +258,8 @@ int port_open(struct port *p, const struct port_name *name, const struct port_co
 
 	*p = (struct port){ .name = *name, .conf = *conf, .promiscuous_fd = -1 };
 	p->number = number++;
-	p->nr_tx = conf->tx ? conf->nr_queues : 0;
-	p->nr_rx = conf->rx && port_can_receive(name) ? conf->nr_queues : 0;
+	p->nr_tx = conf->tx || name->kind->paired ? conf->nr_queues : 0;
+	p->nr_rx = (conf->rx && port_can_receive(name)) || name->kind->paired ? conf->nr_queues : 0;
 	if (!p->nr_tx && !p->nr_rx)
 		ret = err_set(err, -EINVAL, "nothing can be received from %s", name->text);
 	if (!ret)

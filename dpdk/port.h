@@ -36,7 +36,9 @@ struct port_name {
 struct port_conf {
 	uint16_t nr_queues; /* 1 to PORT_QUEUES_MAX, in each direction that is used */
 	bool rx, tx;	    /* rx: if the kind can, see port_can_receive() */
-	uint16_t frame_max; /* the longest frame that will be sent, or has to come in whole */
+	uint16_t frame_max; /* the longest frame that will be sent */
+	bool vlan;	    /* some of them have a VLAN tag */
+	uint16_t rx_frame_max; /* what has to come in whole; 0: what is long may be cut */
 };
 
 struct port {

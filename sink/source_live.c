@@ -17,7 +17,7 @@
 #include <linux/if_packet.h>
 
 #include "lib/err.h"
-#include "sink/netif.h"
+#include "lib/netif.h"
 #include "sink/sink.h"
 
 #define LIVE_SNAPLEN	 65535 /* everything: checksums are over the whole frame */

@@ -21,7 +21,8 @@
 #include "sink/sink.h"
 
 #define SOURCE_BURST	 64u
-#define SOURCE_FRAME_MAX 2048u
+#define SOURCE_ANSWER_MAX 128u
+#define SOURCE_FRAME_MAX  2000u /* what is longer is accounted by its beginning */
 
 /*
  * Between polls: nap_active_ns() while packets come, which is how exact delays are, and up to
@@ -162,7 +163,8 @@ static int source_open(struct source_port *s, const struct port_name *name, bool
 {
 	struct eal_options eal = {.name = "dststorm-sink", .huge = huge, .memory_mb = memory_mb};
 	struct port_conf conf = {.nr_queues = 1, .rx = true, .tx = true,
-				 .frame_max = SOURCE_FRAME_MAX};
+				 .frame_max = SOURCE_ANSWER_MAX,
+				 .rx_frame_max = SOURCE_FRAME_MAX};
 	int ret = port_prepare(name, &eal, err);
 
 	if (!ret)

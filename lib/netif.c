@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From /proc/self/net: unlike /sys it always shows the namespace of whoever reads. */
-#include "sink/netif.h"
+#include "lib/netif.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <string.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -33,20 +37,52 @@ uint64_t netif_dropped(const char *name)
 	return sum;
 }
 
+static unsigned int netif_queues(int fd, struct ifreq *r)
+{
+	struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
+
+	r->ifr_data = (char *)&channels;
+	return !ioctl(fd, SIOCETHTOOL, r) && channels.combined_count ? channels.combined_count : 1;
+}
+
+static int netif_ask(int fd, struct ifreq *r, struct netif *n)
+{
+	if (ioctl(fd, SIOCGIFFLAGS, r))
+		return -errno;
+	n->up = r->ifr_flags & IFF_UP;
+	n->carrier = r->ifr_flags & IFF_RUNNING;
+	if (ioctl(fd, SIOCGIFMTU, r))
+		return -errno;
+	n->mtu = (unsigned int)r->ifr_mtu;
+	if (ioctl(fd, SIOCGIFHWADDR, r))
+		return -errno;
+	n->ethernet = r->ifr_hwaddr.sa_family == ARPHRD_ETHER;
+	n->queues = netif_queues(fd, r);
+	return 0;
+}
+
+int netif_look(const char *name, struct netif *n)
+{
+	struct ifreq r = {0};
+	int fd, ret;
+
+	*n = (struct netif){0};
+	if (strlen(name) >= sizeof(r.ifr_name))
+		return -ENODEV;
+	strcpy(r.ifr_name, name);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	ret = netif_ask(fd, &r, n);
+	close(fd);
+	return ret;
+}
+
 bool netif_is_up(const char *name)
 {
-	const short want = IFF_UP | IFF_RUNNING;
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct ifreq r = {0};
-	bool up = false;
+	struct netif n;
 
-	if (fd >= 0 && strlen(name) < sizeof(r.ifr_name)) {
-		strcpy(r.ifr_name, name);
-		up = !ioctl(fd, SIOCGIFFLAGS, &r) && (r.ifr_flags & want) == want;
-	}
-	if (fd >= 0)
-		close(fd);
-	return up;
+	return !netif_look(name, &n) && n.up && n.carrier;
 }
 
 /* True if a line of @path is a default route by interface @name. */

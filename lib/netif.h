@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the kernel says of a network interface, of the caller's network namespace. */
-#ifndef SINK_NETIF_H
-#define SINK_NETIF_H
+#ifndef LIB_NETIF_H
+#define LIB_NETIF_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct netif {
+	bool up, carrier; /* carrier: its other end is there, too */
+	bool ethernet;
+	unsigned int mtu;
+	unsigned int queues; /* "combined channels" of the driver; 1 where it knows none */
+};
+
+/* What there is to know of @name. Returns 0, or -ENODEV if there is no such interface. */
+int netif_look(const char *name, struct netif *n);
 
 /* Frames that came to the interface and that it did not hand to the kernel: dropped, missed or
  * broken, since it exists. 64 bits. 0 if there is no such interface. */
