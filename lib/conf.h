@@ -40,11 +40,12 @@ struct conf *conf_load(const char *path, struct err *err);
 void conf_free(struct conf *root);
 
 /*
- * "a.b.0.c=VALUE": numbers index sequences (one past the end appends), keys name map members, which
- * are created where missing (a sequence if the next step is 0, else a map). A member whose own name
- * has dots is found by its whole name first: "dut.sysctl.net.ipv4.ip_forward=1". VALUE is parsed
- * as YAML, so "[198.19.0.0/24]" and "{a: 1}" work; it is trusted no more than a file: errors are
- * called "--set KEY". Returns 0, -EINVAL, -ENOMEM; after a failure only conf_free() is useful.
+ * "a.b.0.c=VALUE": numbers index sequences (one past the end appends), and so does what a map in one
+ * is called by its member `name` ("streams.flood.ttl=3"); keys name map members, which are created
+ * where missing (a sequence if the next step is 0, else a map). A member whose own name has dots is
+ * found by its whole name first: "dut.sysctl.net.ipv4.ip_forward=1". VALUE is parsed as YAML, so
+ * "[198.19.0.0/24]" and "{a: 1}" work; it is trusted no more than a file: errors are called
+ * "--set KEY". Returns 0, -EINVAL, -ENOMEM; after a failure only conf_free() is useful.
  */
 int conf_set(struct conf *root, const char *assignment, struct err *err);
 

@@ -157,6 +157,43 @@ static int set_step_map(struct set *s, struct conf *map, struct conf **out)
 	return set_append(s, at, s->path, len, out);
 }
 
+/* The bytes of the path's first step that are the name of group @c, if it is: names have dots, too. */
+static size_t named(const struct set *s, const struct conf *c)
+{
+	size_t len;
+
+	if (c->type != CONF_MAP)
+		return 0;
+	conf_each(it, c) {
+		if (it->type != CONF_SCALAR || strcmp(it->key, "name") != 0)
+			continue;
+		len = strlen(it->value);
+		if (strncmp(s->path, it->value, len) == 0 && (!s->path[len] || s->path[len] == '.'))
+			return len;
+	}
+	return 0;
+}
+
+/* An entry by its name: the longest that fits. */
+static int set_step_named(struct set *s, const struct conf *seq, struct conf **out)
+{
+	size_t best = 0;
+
+	conf_each(it, seq) {
+		size_t len = named(s, it);
+
+		if (len > best) {
+			best = len;
+			*out = it;
+		}
+	}
+	if (!best)
+		return set_err(s, -EINVAL, "a list is indexed by a number or by the name of a group in "
+			       "it, as in streams.0.rate_pps");
+	set_advance(s, best);
+	return 0;
+}
+
 static int set_step_seq(struct set *s, struct conf *seq, struct conf **out)
 {
 	size_t len = strspn(s->path, "0123456789");
@@ -165,7 +202,7 @@ static int set_step_seq(struct set *s, struct conf *seq, struct conf **out)
 	unsigned long index, nr = 0;
 
 	if (!len || len > 7 || (s->path[len] && s->path[len] != '.'))
-		return set_err(s, -EINVAL, "a list is indexed by a number, as in streams.0.rate_pps");
+		return set_step_named(s, seq, out);
 	index = strtoul(s->path, NULL, 10);
 	for (; *at && nr < index; nr++)
 		at = &(*at)->next;

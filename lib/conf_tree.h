@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What conf.c, conf_tree.c and conf_read.c share. No other file includes this. */
+/* What conf.c, conf_tree.c and conf_read.c share. Beside them only a test includes this, which looks at
+ * what was asked for. */
 #ifndef LIB_CONF_TREE_H
 #define LIB_CONF_TREE_H
 

@@ -200,6 +200,20 @@ static int check_side(struct scenario *s, const struct conf *dut, const struct s
 	return ret;
 }
 
+/* The kernel takes an address once. */
+static int check_twice(const struct conf *dut, const char *key, const struct scenario_host *hosts,
+		       uint32_t nr, struct err *err)
+{
+	for (uint32_t i = 0; i < nr; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (hosts[i].family == hosts[k].family && hosts[i].a.hi == hosts[k].a.hi &&
+			    hosts[i].a.lo == hosts[k].a.lo)
+				return conf_err(host_at(dut, key, i), err, -EINVAL,
+						"%s: %s has the same address as %s; remove one", key,
+						hosts[i].text, hosts[k].text);
+	return 0;
+}
+
 /* What is on-link at both sides would be forwarded by luck, if at all. */
 static int check_apart(const struct scenario *s, const struct conf *dut, struct err *err)
 {
@@ -226,6 +240,10 @@ int scenario_dut_check(struct scenario *s, const struct scenario_allow *allow, s
 		ret = check_side(s, dut, &in_side, s->in, &s->nr_in, allow, err);
 	if (!ret)
 		ret = check_side(s, dut, &out_side, s->out, &s->nr_out, allow, err);
+	if (!ret)
+		ret = check_twice(dut, in_side.key, s->in, s->nr_in, err);
+	if (!ret)
+		ret = check_twice(dut, out_side.key, s->out, s->nr_out, err);
 	if (!ret)
 		ret = check_apart(s, dut, err);
 	return ret ? ret : scenario_route_check(s, allow, err);

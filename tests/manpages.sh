@@ -37,10 +37,11 @@ help_of()
 }
 
 # scdoc begins paragraphs that hold nothing; mandoc skips them and says so: that is no fault of a page.
+# PAGE.SECTION
 well_formed()
 {
-	scdoc <"docs/$1.1.scd" >"$work/$1.1" || return 1
-	mandoc -Tlint -W warning "$work/$1.1" | grep -v 'skipping paragraph macro' >"$work/lint"
+	scdoc <"docs/$1.scd" >"$work/$1" || return 1
+	mandoc -Tlint -W warning "$work/$1" | grep -v 'skipping paragraph macro' >"$work/lint"
 	sed 's|.*/||' "$work/lint"
 	[ ! -s "$work/lint" ]
 }
@@ -70,7 +71,9 @@ for program in dststorm dststorm-gen dststorm-sink dststorm-mon; do
 		tap_ok 1 "docs/$program.1.scd is there"
 		continue
 	fi
-	tap_run "$program is well formed" well_formed "$program"
+	tap_run "$program is well formed" well_formed "$program.1"
 	tap_run "$program names the options of --help" none same_options "$program"
 done
+# That it has every key, a unit test sees to.
+tap_run "dststorm-scenario is well formed" well_formed dststorm-scenario.5
 tap_end

@@ -242,6 +242,35 @@ static void overrides_reach_every_place(void **state)
 	}
 }
 
+static void groups_in_lists_have_names(void **state)
+{
+	static const char text[] = "list: [{name: a, v: 1}, 5, {w: 1}, {name: a.b, v: 2}, {name: 7x, v: 3}]\n";
+	static const struct {
+		const char *set, *want;
+	} good[] = {
+		{ "list.a.v=9", "name: a\n    v: 9\n" },
+		{ "list.a.b.v=9", "name: a.b\n    v: 9\n" },
+		{ "list.7x.v=9", "name: 7x\n    v: 9\n" },
+		{ "list.a=9", "list:\n  - 9\n  - 5\n" },
+		{ "list.a.b.name=c", "name: c\n    v: 2\n" },
+	};
+	struct err err = { "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct conf *root = parse(text);
+		char *out;
+
+		if (conf_set(root, good[i].set, &err))
+			fail_msg("%s: %s", good[i].set, err.text);
+		out = conf_emit(root);
+		if (!strstr(out, good[i].want))
+			fail_msg("%s made\n%s", good[i].set, out);
+		free(out);
+		conf_free(root);
+	}
+}
+
 static void wrong_overrides_are_told_by_their_key(void **state)
 {
 	static const struct {
@@ -256,11 +285,14 @@ static void wrong_overrides_are_told_by_their_key(void **state)
 		{ "name.x=5", "--set name.x: the path goes on below a value; shorten it" },
 		{ "streams.2.rate=1", "--set streams.2.rate: index 2 is beyond the list; use at most 1" },
 		{ "streams.x=1",
-		  "--set streams.x: a list is indexed by a number, as in streams.0.rate_pps" },
+		  "--set streams.x: a list is indexed by a number or by the name of a group in it, as "
+		  "in streams.0.rate_pps" },
 		{ "streams.99999999=1",
-		  "--set streams.99999999: a list is indexed by a number, as in streams.0.rate_pps" },
+		  "--set streams.99999999: a list is indexed by a number or by the name of a group in it, as "
+		  "in streams.0.rate_pps" },
 		{ "streams.0x.a=1",
-		  "--set streams.0x.a: a list is indexed by a number, as in streams.0.rate_pps" },
+		  "--set streams.0x.a: a list is indexed by a number or by the name of a group in it, as "
+		  "in streams.0.rate_pps" },
 		{ "name=[", "--set name: this is no YAML: " },
 		{ "name=# x", "--set name: the text is empty" },
 		{ "name=*a", "--set name: aliases (*a) are not supported; write the value again" },
@@ -362,6 +394,7 @@ int main(void)
 		cmocka_unit_test(long_paths_leave_room_for_the_sentence),
 		cmocka_unit_test(files_are_loaded_or_named),
 		cmocka_unit_test(overrides_reach_every_place),
+		cmocka_unit_test(groups_in_lists_have_names),
 		cmocka_unit_test(wrong_overrides_are_told_by_their_key),
 		cmocka_unit_test(errors_of_an_override_name_it),
 		cmocka_unit_test(emitted_text_parses_to_the_same_tree),
