@@ -120,6 +120,7 @@ static void netns_mute(void)
 	netns_sysctl("ipv4/ip_forward", "0");
 }
 
+/* An end of a pair, ready: a port that is opened wants to find its link up. */
 static int netns_end(int ns, const char *name, struct err *err)
 {
 	int ret = netns_enter(ns, err);
@@ -149,11 +150,12 @@ static int netns_join(const int ns[LAB_NR_NS], unsigned int mtu, struct err *err
 		ret = netns_pair("out", LAB_OUT_MAC, "sink", ns[LAB_NS_SINK], index + 2, mtu, err);
 	if (!ret)
 		ret = netns_up("lo", err);
-	if (ret)
-		return ret;
-	netns_plain("in");
-	netns_plain("out");
-	ret = netns_end(ns[LAB_NS_GEN], "gen", err);
+	if (!ret)
+		ret = netns_end(ns[LAB_NS_DUT], "in", err);
+	if (!ret)
+		ret = netns_end(ns[LAB_NS_DUT], "out", err);
+	if (!ret)
+		ret = netns_end(ns[LAB_NS_GEN], "gen", err);
 	return ret ? ret : netns_end(ns[LAB_NS_SINK], "sink", err);
 }
 

@@ -152,14 +152,13 @@ static json_t *run_interface(const char *name, const char *mac, const struct sce
 
 	for (uint32_t i = 0; i < n; i++)
 		json_array_append_new(addresses, json_string(hosts[i].text));
-	return json_pack("{s:s, s:s, s:s, s:o}", "mac", mac, "name", name, "address", hosts[0].text,
-			 "addresses", addresses);
+	return json_pack("{s:s, s:s, s:o}", "mac", mac, "name", name, "addresses", addresses);
 }
 
 static json_t *run_routes(const struct scenario *s)
 {
 	static const char *const types[] = {
-		[ROUTE_VIA] = "unicast",
+		[ROUTE_VIA] = "via",
 		[ROUTE_BLACKHOLE] = "blackhole",
 		[ROUTE_UNREACHABLE] = "unreachable",
 		[ROUTE_PROHIBIT] = "prohibit",

@@ -302,8 +302,8 @@ json_t *summary_build(const json_t *manifest, const json_t *samples, const json_
 	}
 	if (!why && !s.complete)
 		why = "the run was cut short: not every program gave its final statistics";
-	/* What it dropped then stands nowhere; where nothing was lost there is nothing to tell. */
-	if (!why && jpath_int(out, "sink.lost_pkts"))
+	/* What it dropped then stands nowhere; where it lost nothing there is nothing to tell. */
+	if (!why && jpath_int(out, "sink.lost_pkts") > jpath_int(out, "sink.capture_dropped_pkts"))
 		why = summary_blind(manifest, blind, sizeof(blind));
 	verdict_set(out, why, json_is_true(json_object_get(s.failed, "dut_died")),
 		    json_object_get(s.after, "drops"));

@@ -58,6 +58,8 @@ static int agent_hello(struct agent *a, const json_t *params, json_t **result, s
 	return 0;
 }
 
+_Static_assert(TRACE_IFS_MAX == SAMPLE_IFS_MAX, "each interface that is sampled is told apart");
+
 static int agent_arm(struct agent *a, const json_t *params, json_t **result, struct err *err)
 {
 	json_t *sample;
@@ -67,6 +69,8 @@ static int agent_arm(struct agent *a, const json_t *params, json_t **result, str
 	sampler_reset(&a->sampler);
 	nevents_close(&a->events);
 	a->events = (struct nevents){.fd = -1};
+	a->trace.nr_ifs = a->sampler.nr_ifs;
+	memcpy(a->trace.ifindex, a->sampler.ifindex, sizeof(a->trace.ifindex));
 	if (a->trace.usable)
 		ret = trace_arm(&a->trace, err);
 	if (!ret && a->want_events)

@@ -146,6 +146,8 @@ int trace_open(struct trace *t, bool shared, struct err *err)
 	if (shared)
 		snprintf(t->name, sizeof(t->name), TRACE_NAME "_%d", (int)getpid());
 	ret = trace_find_root(t, err);
+	if (!ret && access(trace_path(t, path, "events/skb/kfree_skb/hist"), F_OK))
+		ret = err_set(err, -ENOTSUP, "this kernel counts no events by itself: it lacks CONFIG_HIST_TRIGGERS");
 	if (!ret)
 		ret = file_read(&t->buf, trace_path(t, path, TRACE_FORMAT), err);
 	if (!ret)
@@ -271,6 +273,15 @@ void trace_close(struct trace *t)
 	memset(t, 0, sizeof(*t));
 }
 
+/* Not by one of ours: received in another network namespace, or on its way there. */
+static bool trace_elsewhere(const struct trace *t, int iif)
+{
+	for (unsigned i = 0; i < t->nr_ifs; i++)
+		if (t->ifindex[i] == iif)
+			return false;
+	return t->nr_ifs && iif > TRACE_LOOPBACK;
+}
+
 void trace_drop(const struct trace *t, unsigned i, struct trace_drop *d)
 {
 	const struct khist_row *r = &t->hist.rows[i];
@@ -289,6 +300,6 @@ void trace_drop(const struct trace *t, unsigned i, struct trace_drop *d)
 	 */
 	d->own = d->iif == 0 || d->iif == TRACE_LOOPBACK;
 	d->counted = (d->protocol == ETHERTYPE_IP || d->protocol == ETHERTYPE_IPV6) &&
-		     (!d->own || d->cause == CAUSE_SOFTNET) &&
+		     (!d->own || d->cause == CAUSE_SOFTNET) && !trace_elsewhere(t, d->iif) &&
 		     !(r->key == KHIST_ND6 && cause_is_symbol(r->symbol, "icmpv6_rcv"));
 }

@@ -27,6 +27,7 @@
 struct err;
 
 #define TRACE_NAME_MAX 24
+#define TRACE_IFS_MAX  8
 
 struct trace {
 	char name[TRACE_NAME_MAX]; /* of the instance and of the group of our event */
@@ -35,6 +36,10 @@ struct trace {
 	bool origin; /* received and own packets are told apart */
 	bool armed;
 	bool mounted; /* by us */
+	/* The events are the kernel's, those of other network namespaces included: with interfaces
+	 * given only what came in by one of them counts. */
+	int ifindex[TRACE_IFS_MAX];
+	unsigned nr_ifs;
 	struct evformat_names reasons;
 	struct file_buf buf;
 	struct khist hist; /* as of the last trace_read() */
