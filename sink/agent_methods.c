@@ -225,7 +225,7 @@ static enum agent_reply method_start(struct agent *a, json_int_t id, json_t *par
 	if (param_int(params, "at_ns", 0, INT64_MAX, &at_ns, err))
 		return AGENT_USAGE;
 	pthread_mutex_lock(&a->lock);
-	track_start(&a->sink.account.track, (uint64_t)at_ns);
+	account_start(&a->sink.account, (uint64_t)at_ns);
 	a->next_sample_ns = (uint64_t)at_ns + UINT64_C(1000000000);
 	pthread_mutex_unlock(&a->lock);
 	a->state = AGENT_RUNNING;

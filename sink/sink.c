@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sink/sink.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,73 +71,6 @@ static int sink_track(struct sink *s, uint32_t nr_shards, struct err *err)
 	return ret;
 }
 
-/* --- scenario to responder -------------------------------------------------------------------- */
-
-/* "A.B.C.D", with or without "/LEN" behind it. */
-static int sink_dut_address(const char *text, uint32_t *out, struct err *err)
-{
-	char addr[INET_ADDRSTRLEN];
-	size_t len = strcspn(text, "/");
-	struct in_addr in;
-
-	if (len >= sizeof(addr))
-		return err_set(err, -EINVAL, "the DUT's address %.64s is no IPv4 address", text);
-	memcpy(addr, text, len);
-	addr[len] = '\0';
-	if (inet_pton(AF_INET, addr, &in) != 1)
-		return err_set(err, -EINVAL, "the DUT's address %.64s is no IPv4 address", text);
-	*out = ntohl(in.s_addr);
-	return 0;
-}
-
-/* Those of the controller, and those of the scenario. */
-static int sink_dut_addresses(const struct sink *s, const struct sink_conf *conf, uint32_t *out,
-			      uint32_t *nr, struct err *err)
-{
-	const char *own[] = {s->scenario.in[0].text, s->scenario.out[0].text};
-	int ret = 0;
-
-	*nr = 0;
-	for (unsigned int i = 0; i < conf->nr_dut && !ret; i++)
-		ret = sink_dut_address(conf->dut[i], &out[(*nr)++], err);
-	for (unsigned int i = 0; i < 2 && !ret; i++) {
-		if (own[i])
-			ret = sink_dut_address(own[i], &out[(*nr)++], err);
-	}
-	return ret;
-}
-
-static int sink_respond(struct sink *s, const struct sink_conf *conf, struct err *err)
-{
-	const struct addrset **sets = calloc(s->scenario.nr_streams, sizeof(*sets));
-	uint32_t *dut = calloc(conf->nr_dut + 2, sizeof(*dut)), nr_dut = 0;
-	int ret = -ENOMEM;
-
-	if (!sets || !dut) {
-		err_set(err, ret, "no memory for the responder");
-		goto out;
-	}
-	for (uint32_t i = 0; i < s->scenario.nr_streams; i++)
-		sets[i] = &s->scenario.streams[i].destinations;
-	ret = sink_dut_addresses(s, conf, dut, &nr_dut, err);
-	if (!ret)
-		ret = respond_init(&s->account.respond,
-				   &(struct respond_conf){.sets = sets,
-							  .nr_sets = s->scenario.nr_streams,
-							  .dut = dut,
-							  .nr_dut = nr_dut,
-							  .seed = s->scenario.seed,
-							  .answer_ratio = s->scenario.answer_ratio,
-							  .delay_ms = s->scenario.delay_ms,
-							  .answer_probe = s->scenario.answer_probe},
-				   err);
-	s->account.answers_arp = !ret;
-out:
-	free(sets);
-	free(dut);
-	return ret;
-}
-
 /* --- life ------------------------------------------------------------------------------------ */
 
 static int sink_dump(struct sink *s, const char *path, struct err *err)
@@ -162,7 +94,8 @@ int sink_configure(struct sink *s, const struct sink_conf *conf, struct err *err
 	if (!ret && s->has_scenario)
 		ret = sink_track(s, conf->nr_shards, err);
 	if (!ret && s->has_scenario && conf->answers_arp)
-		ret = sink_respond(s, conf, err);
+		ret = neighbours_init(&s->neighbours, &s->account, &s->scenario, conf->dut,
+				      conf->nr_dut, err);
 	s->configured = true;
 	if (!ret && conf->write)
 		ret = sink_dump(s, conf->write, err);
@@ -177,6 +110,7 @@ void sink_free(struct sink *s)
 		return;
 	(void)dump_close(s->dump, NULL);
 	account_free(&s->account);
+	neighbours_free(&s->neighbours);
 	if (s->has_scenario)
 		scenario_free(&s->scenario);
 	memset(s, 0, sizeof(*s));

@@ -10,6 +10,7 @@
 #include "lib/addrset.h"
 #include "lib/scenario.h"
 #include "sink/account.h"
+#include "sink/neighbours.h"
 
 struct dump;
 struct err;
@@ -35,6 +36,7 @@ struct sink {
 	bool has_scenario;
 	struct scenario scenario;
 	struct account account;
+	struct neighbours neighbours; /* of the account */
 	struct sink_drops drops; /* the source keeps it */
 	struct dump *dump; /* or NULL */
 };

@@ -108,7 +108,7 @@ static void live_frame(u_char *arg, const struct pcap_pkthdr *header, const u_ch
 
 	l->seen_pkts++;
 	if (now_ns >= l->start_ns)
-		account_frame(&l->sink->account, frame, header->caplen, now_ns);
+		account_part(&l->sink->account, frame, header->caplen, header->len, now_ns);
 }
 
 static int live_fail(struct source_live *l, const char *what)
@@ -138,18 +138,18 @@ static uint64_t live_answer(struct source_live *l)
 {
 	struct account *a = &l->sink->account;
 	uint64_t now_ns = sink_now_ns(), next_ns;
-	const struct answer *answer;
+	struct answer answer;
 	unsigned int n = 0;
 
 	pthread_mutex_lock(l->lock);
-	while (n < LIVE_BURST && (answer = answers_due(&a->answers, n, now_ns))) {
-		if (pcap_inject(l->pcap, answer->frame, sizeof(answer->frame)) < 0)
+	for (; n < LIVE_BURST && !account_take(a, now_ns, &answer); n++) {
+		if (pcap_inject(l->pcap, answer.frame, answer.len) < 0) {
+			account_unsent(a, &answer);
 			break;
-		n++;
+		}
+		account_sent(a, &answer);
 	}
-	answers_pop(&a->answers, n);
-	a->counts.arp_replies += n;
-	next_ns = answers_next_ns(&a->answers);
+	next_ns = account_next_ns(a);
 	pthread_mutex_unlock(l->lock);
 	/* Refused: tried again after the next wait, not at once. */
 	return n < LIVE_BURST && next_ns <= now_ns ? UINT64_MAX : next_ns;
@@ -210,7 +210,7 @@ int source_live_start(struct source_live *l, struct sink *sink, pthread_mutex_t 
 {
 	int ret;
 
-	if (sink->account.answers_arp && netif_has_default_route(l->name))
+	if (sink->account.responds && netif_has_default_route(l->name))
 		return err_set(err, -EPERM,
 			       "%s carries a default route: the sink answers for addresses that "
 			       "are not its own only where nobody else is; take another "

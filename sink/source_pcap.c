@@ -33,11 +33,12 @@ void source_pcap_stop(void)
 }
 
 /* The first probe tells how far the clock of the capture is from the generator's. */
-static void capture_align(struct source_pcap *s, const u_char *frame, size_t len, uint64_t now_ns)
+static void capture_align(struct source_pcap *s, const struct pcap_pkthdr *header,
+			  const u_char *frame, uint64_t now_ns)
 {
 	struct decoded d;
 
-	decode(frame, len, &d);
+	decode_part(frame, header->caplen, header->len, &d);
 	if (d.kind != DECODE_PROBE)
 		return;
 	s->shift_ns = d.probe.due_ns - now_ns;
@@ -51,8 +52,8 @@ static void capture_frame(u_char *arg, const struct pcap_pkthdr *header, const u
 	uint64_t now_ns = (uint64_t)header->ts.tv_sec * 1000000000u + (uint64_t)header->ts.tv_usec;
 
 	if (s->align)
-		capture_align(s, frame, header->caplen, now_ns);
-	account_frame(s->account, frame, header->caplen, now_ns + s->shift_ns);
+		capture_align(s, header, frame, now_ns);
+	account_part(s->account, frame, header->caplen, header->len, now_ns + s->shift_ns);
 }
 
 /* The file, with a buffer that is worth a system call: by default it would be one block. */

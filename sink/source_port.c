@@ -67,36 +67,44 @@ static struct rte_mbuf *source_mbuf(struct source_port *s, const struct answer *
 	struct rte_mbuf *m = rte_pktmbuf_alloc(s->port.tx_pools[0]);
 
 	if (m)
-		memcpy(rte_pktmbuf_append(m, (uint16_t)answer->len), answer->frame, answer->len);
+		memcpy(rte_pktmbuf_append(m, answer->len), answer->frame, answer->len);
 	return m;
 }
 
-/* Send what is due, as much as the guest takes; what it refuses waits. Returns when the next is. */
+/* Hand what is due to the port, as much as it takes. Returns 1 if it did not take all, or else 0. */
+static int source_send(struct source_port *s, uint64_t now_ns)
+{
+	struct answer answer[SOURCE_BURST];
+	struct rte_mbuf *m[SOURCE_BURST];
+	unsigned int n = 0, made = 0, sent = 0;
+
+	while (n < SOURCE_BURST && !account_take(s->account, now_ns, &answer[n]))
+		n++;
+	while (made < n && (m[made] = source_mbuf(s, &answer[made])))
+		made++;
+	if (made)
+		sent = rte_eth_tx_burst(s->port.id, 0, m, (uint16_t)made);
+	for (unsigned int i = 0; i < sent; i++)
+		account_sent(s->account, &answer[i]);
+	for (unsigned int i = sent; i < n; i++)
+		account_unsent(s->account, &answer[i]);
+	if (sent < made)
+		rte_pktmbuf_free_bulk(m + sent, made - sent);
+	return sent < n;
+}
+
+/* Send what is due; what the guest refuses waits. Returns when the next is due. */
 static uint64_t source_answer(struct source_port *s, uint64_t now_ns)
 {
-	struct answers *a = &s->account->answers;
-	struct rte_mbuf *m[SOURCE_BURST];
-	const struct answer *answer;
-	unsigned int n = 0, sent = 0;
 	uint64_t next_ns;
+	int refused;
 
 	pthread_mutex_lock(s->lock);
-	while (n < SOURCE_BURST && (answer = answers_due(a, n, now_ns))) {
-		m[n] = source_mbuf(s, answer);
-		if (!m[n])
-			break;
-		n++;
-	}
-	if (n)
-		sent = rte_eth_tx_burst(s->port.id, 0, m, (uint16_t)n);
-	answers_pop(a, sent);
-	s->account->counts.arp_replies += sent;
-	next_ns = answers_next_ns(a);
+	refused = source_send(s, now_ns);
+	next_ns = account_next_ns(s->account);
 	pthread_mutex_unlock(s->lock);
-	if (sent < n)
-		rte_pktmbuf_free_bulk(m + sent, n - sent);
 	/* A guest that takes nothing is tried again with the next poll, not at once. */
-	return sent < n ? UINT64_MAX : next_ns;
+	return refused ? UINT64_MAX : next_ns;
 }
 
 static void source_nap(uint64_t nap_ns, uint64_t now_ns, uint64_t next_ns)
