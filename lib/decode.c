@@ -58,14 +58,6 @@ static inline uint64_t be64(const uint8_t *at)
 	return be64toh(v);
 }
 
-static inline uint64_t sum4(const uint8_t *at)
-{
-	uint32_t v;
-
-	memcpy(&v, at, 4);
-	return v;
-}
-
 /* Of a datagram of @total bytes, those that can be read; 0 if the wire had not so many either. */
 static inline size_t readable(size_t total, size_t len, size_t wire_len)
 {

@@ -14,6 +14,7 @@
 #include "sink/account.c"
 #include "sink/answers.c"
 #include "sink/respond.c"
+#include "sink/storm.c"
 #include "sink/tally.c"
 #include "sink/track.c"
 #include "sink/track_finish.c"
@@ -41,7 +42,9 @@ static uint8_t byte(struct world *w)
 static void world_account(struct world *w, bool scheduled, unsigned int window_bits)
 {
 	const struct addrset *sets[] = {&w->set};
-	const uint32_t dut = 0xc6130001u;
+	const struct respond_host dut = {AF_INET, {.lo = 0xc6130001u}};
+	struct respond_rule rule = {.answer_ratio = 0.7};
+	uint8_t choice;
 
 	if (!scheduled) {
 		assert(!track_init_free(&w->a.track, window_bits, NULL));
@@ -50,15 +53,19 @@ static void world_account(struct world *w, bool scheduled, unsigned int window_b
 	assert(!track_init(&w->a.track,
 			   &(struct track_stream_conf){&w->set, w->scheds, w->nr_shards}, 1,
 			   window_bits, NULL));
+	choice = byte(w);
+	rule.answer_probe = 1u + choice % 3;
+	rule.copies = 1u + choice / 3 % 2;
+	rule.mac_changes = rule.copies > 1;
 	assert(!respond_init(&w->a.respond,
 			     &(struct respond_conf){.sets = sets,
 						    .nr_sets = 1,
 						    .dut = &dut,
 						    .nr_dut = 1,
-						    .answer_ratio = 0.7,
-						    .answer_probe = 1u + byte(w) % 3},
+						    .rules = &rule,
+						    .nr_rules = 1},
 			     NULL));
-	w->a.answers_arp = true;
+	w->a.responds = true;
 }
 
 static void world_init(struct world *w)
@@ -150,6 +157,20 @@ static int sum_up(void *arg, const struct track_destination *d)
 	return 0;
 }
 
+/* Send all that waits; each request is then in one counter. */
+static void check_requests(struct world *w)
+{
+	const struct account_counts *c = &w->a.counts;
+	struct answer answer;
+
+	while (!account_take(&w->a, UINT64_MAX, &answer))
+		account_sent(&w->a, &answer);
+	assert(c->arp.replies + c->arp.silent + c->arp.refused + c->arp.dropped ==
+	       c->arp.requests);
+	assert(c->nd.replies + c->nd.silent + c->nd.refused + c->nd.dropped == c->nd.requests);
+	assert(c->copies_pkts <= c->arp.replies + c->nd.replies);
+}
+
 static void world_check(struct world *w)
 {
 	const struct account_counts *c = &w->a.counts;
@@ -159,12 +180,10 @@ static void world_check(struct world *w)
 	account_flush(&w->a);
 	assert(c->frames_pkts == w->frames);
 	assert(t->rx_pkts + t->dup_pkts + t->late_pkts + t->foreign_pkts + c->bad_csum_pkts +
-		       c->other_pkts + c->arp_requests ==
+		       c->other_pkts + c->arp.requests + c->nd.requests ==
 	       w->frames);
-	if (w->a.answers_arp)
-		assert(w->a.answers.tail - w->a.answers.head + c->arp_silent + c->arp_refused +
-			       c->arp_dropped ==
-		       c->arp_requests);
+	if (w->a.responds)
+		check_requests(w);
 	assert(t->reordered_pkts <= t->rx_pkts && t->early_pkts <= t->rx_pkts);
 	if (byte(w) & 1)
 		track_sent_all(&w->a.track);
