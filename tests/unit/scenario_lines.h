@@ -71,4 +71,37 @@ static inline int load_sets(struct scenario *s, const char *path, const char *te
 							   .nr_overrides = nr }, err);
 }
 
+struct fault {
+	unsigned int line;
+	const char *with, *error; /* without "s.yaml:" */
+};
+
+static inline void expect(unsigned int line, const char *with, const char *set, const char *error)
+{
+	struct err err = { "" };
+	struct scenario s;
+	int ret = load(&s, line, with, set, NULL, &err);
+
+	if (!ret)
+		fail_msg("accepted: %s", with ? with : set);
+	assert_true(ret < 0);
+	assert_string_equal(err.text, error);
+	/* Nothing is left to free. */
+	assert_null(s.conf);
+	assert_null(s.name);
+	assert_null(s.streams);
+}
+
+static inline void expect_all(const struct fault *faults, size_t nr)
+{
+	char error[512];
+
+	for (size_t i = 0; i < nr; i++) {
+		snprintf(error, sizeof(error), "s.yaml:%s", faults[i].error);
+		expect(faults[i].line, faults[i].with, NULL, error);
+	}
+}
+
+#define EXPECT_ALL(faults) expect_all(faults, sizeof(faults) / sizeof((faults)[0]))
+
 #endif

@@ -16,39 +16,6 @@
 
 #define LAB "outside the lab ranges 198.18.0.0/15 and 2001:2::/48; if that network is yours, add --allow "
 
-struct fault {
-	unsigned int line;
-	const char *with, *error; /* without "s.yaml:" */
-};
-
-static void expect(unsigned int line, const char *with, const char *set, const char *error)
-{
-	struct err err = { "" };
-	struct scenario s;
-	int ret = load(&s, line, with, set, NULL, &err);
-
-	if (!ret)
-		fail_msg("accepted: %s", with ? with : set);
-	assert_true(ret < 0);
-	assert_string_equal(err.text, error);
-	/* Nothing is left to free. */
-	assert_null(s.conf);
-	assert_null(s.name);
-	assert_null(s.streams);
-}
-
-static void expect_all(const struct fault *faults, size_t nr)
-{
-	char error[512];
-
-	for (size_t i = 0; i < nr; i++) {
-		snprintf(error, sizeof(error), "s.yaml:%s", faults[i].error);
-		expect(faults[i].line, faults[i].with, NULL, error);
-	}
-}
-
-#define EXPECT_ALL(faults) expect_all(faults, sizeof(faults) / sizeof((faults)[0]))
-
 static void numbers_out_of_place(void **state)
 {
 	static const struct fault faults[] = {
