@@ -100,6 +100,61 @@ static void detection_and_announcement_get_no_answer(void **state)
 	check_silence(frame);
 }
 
+/* The tags of the request are those of the answer, priorities included. */
+static void tags_are_kept(void **state)
+{
+	static const uint8_t tags[8] = { 0x88, 0xa8, 0xe0, 100, 0x81, 0x00, 0x20, 10 };
+	uint8_t frame[ARP_FRAME_MAX + 1], reply[ARP_FRAME_MAX + 1], mac[6];
+	struct decoded d;
+
+	(void)state;
+	arp_mac_of(0xc6130c22, mac);
+	for (unsigned int len = 4; len <= 8; len += 4) {
+		memset(frame, 0xee, sizeof(frame));
+		memset(reply, 0xee, sizeof(reply));
+		memcpy(frame, request, 12);
+		memcpy(frame + 12, tags + 8 - len, len);
+		memcpy(frame + 12 + len, request + 12, sizeof(request) - 12);
+		decode(frame, sizeof(request) + len, &d);
+		assert_int_equal(d.kind, DECODE_ARP_REQUEST);
+		assert_int_equal(d.nr_vlans, len / 4);
+		assert_int_equal(arp_reply(frame, reply, mac), ARP_FRAME_LEN + len);
+		assert_memory_equal(reply, answer, 12);
+		assert_memory_equal(reply + 12, tags + 8 - len, len);
+		assert_memory_equal(reply + 12 + len, answer + 12, ARP_FRAME_LEN - 12);
+		assert_int_equal(reply[ARP_FRAME_LEN + len], 0xee);
+		assert_int_equal(arp_reply(frame, frame, mac), ARP_FRAME_LEN + len);
+		assert_memory_equal(frame, reply, ARP_FRAME_LEN + len);
+	}
+}
+
+/* RFC 5227 2.3: a request to everybody, sender and target address the same, target MAC zero. */
+static void announcement(void **state)
+{
+	static const uint8_t want[ARP_FRAME_LEN] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0xd5, 0xc6, 0x13, 0x0c, 0x22, 0x08, 0x06,
+		0x00, 0x01, 0x08, 0x00, 0x06, 0x04, 0x00, 0x01,
+		0x02, 0xd5, 0xc6, 0x13, 0x0c, 0x22, 198,  19,	12,   34,
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 198,  19,	12,   34,
+	};
+	static const uint16_t vlans[2] = { 100, 10 };
+	static const uint8_t tags[8] = { 0x88, 0xa8, 0, 100, 0x81, 0x00, 0, 10 };
+	uint8_t frame[ARP_FRAME_MAX + 1], mac[6];
+
+	(void)state;
+	arp_mac_of(0xc6130c22, mac);
+	memset(frame, 0xee, sizeof(frame));
+	assert_int_equal(arp_announce(frame, 0xc6130c22, mac, NULL, 0), ARP_FRAME_LEN);
+	assert_memory_equal(frame, want, ARP_FRAME_LEN);
+	assert_int_equal(frame[ARP_FRAME_LEN], 0xee);
+	check_silence(frame);
+	assert_int_equal(arp_announce(frame, 0xc6130c22, mac, vlans, 2), ARP_FRAME_MAX);
+	assert_memory_equal(frame, want, 12);
+	assert_memory_equal(frame + 12, tags, 8);
+	assert_memory_equal(frame + 20, want + 12, ARP_FRAME_LEN - 12);
+	assert_int_equal(frame[ARP_FRAME_MAX], 0xee);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +163,8 @@ int main(void)
 		cmocka_unit_test(in_place),
 		cmocka_unit_test(an_answer_gets_no_answer),
 		cmocka_unit_test(detection_and_announcement_get_no_answer),
+		cmocka_unit_test(tags_are_kept),
+		cmocka_unit_test(announcement),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
