@@ -2,56 +2,36 @@
 #include "dpdk/eal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_log.h>
 
+#include "dpdk/hush.h"
 #include "lib/err.h"
 
-enum { EAL_ARGS_MAX = 64, EAL_LINE = 200 };
+enum { EAL_ARGS_MAX = 64 };
 
 static struct {
 	bool started;
 	pthread_mutex_t lock; /* of last, which any of DPDK's threads may write */
-	char last[EAL_LINE];
-	char told[EAL_LINE];
+	char last[HUSH_LINE];
+	char told[HUSH_LINE];
 	FILE *log;
 } eal = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* --- what DPDK says --------------------------------------------------------------------------- */
 
-/* The last line with anything in it, without DPDK's "EAL: FATAL: " before it. */
-static void last_line(const char *text, size_t len, char out[EAL_LINE])
-{
-	static const char *const noise[] = { "EAL: ", "FATAL: ", "Error - exiting with code: 1" };
-	size_t end = len, start;
-
-	while (end && strchr("\r\n \t.", text[end - 1]))
-		end--;
-	for (start = end; start && text[start - 1] != '\n'; start--)
-		;
-	for (size_t i = 0; i < sizeof(noise) / sizeof(*noise); i++)
-		if (end - start > strlen(noise[i]) &&
-		    !memcmp(text + start, noise[i], strlen(noise[i])))
-			start += strlen(noise[i]);
-	if (end > start)
-		snprintf(out, EAL_LINE, "%.*s", (int)(end - start), text + start);
-}
-
 static ssize_t log_write(void *cookie, const char *text, size_t len)
 {
 	(void)cookie;
 	pthread_mutex_lock(&eal.lock);
-	last_line(text, len, eal.last);
+	hush_line(text, len, eal.last);
 	pthread_mutex_unlock(&eal.lock);
 	return (ssize_t)len;
 }
@@ -59,7 +39,7 @@ static ssize_t log_write(void *cookie, const char *text, size_t len)
 const char *eal_last_words(void)
 {
 	pthread_mutex_lock(&eal.lock);
-	memcpy(eal.told, eal.last, EAL_LINE);
+	memcpy(eal.told, eal.last, HUSH_LINE);
 	eal.last[0] = '\0';
 	pthread_mutex_unlock(&eal.lock);
 	return eal.told;
@@ -76,50 +56,6 @@ static int log_open(struct err *err)
 	rte_openlog_stream(eal.log);
 	rte_log_set_global_level(RTE_LOG_ERR);
 	return 0;
-}
-
-/* Before its log works, and for its usage text, DPDK writes to stdout and stderr directly. */
-struct silence {
-	int memory, out, err;
-};
-
-static void silence_begin(struct silence *s)
-{
-	fflush(NULL);
-	s->memory = memfd_create("eal-start", MFD_CLOEXEC);
-	s->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	s->err = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	if (s->memory < 0)
-		return;
-	if (s->out >= 0)
-		dup2(s->memory, STDOUT_FILENO);
-	if (s->err >= 0)
-		dup2(s->memory, STDERR_FILENO);
-}
-
-static void silence_end(struct silence *s, char said[EAL_LINE])
-{
-	char text[4096];
-	ssize_t len;
-
-	fflush(NULL);
-	if (s->out >= 0)
-		dup2(s->out, STDOUT_FILENO);
-	if (s->err >= 0)
-		dup2(s->err, STDERR_FILENO);
-	close(s->out);
-	close(s->err);
-	said[0] = '\0';
-	if (s->memory < 0)
-		return;
-	/* Its first words are the reason; what follows may be pages of usage. */
-	len = pread(s->memory, text, sizeof(text), 0);
-	close(s->memory);
-	if (len > 0) {
-		const char *end = memchr(text, '\n', (size_t)len);
-
-		last_line(text, end ? (size_t)(end - text) : (size_t)len, said);
-	}
 }
 
 /* --- start ------------------------------------------------------------------------------------ */
@@ -189,18 +125,18 @@ static const char *remedy(const struct eal_options *o, int code)
 
 static int start(const struct eal_options *o, int argc, char **argv, struct err *err)
 {
-	char said[EAL_LINE];
-	struct silence s;
+	char said[HUSH_LINE];
+	struct hush h;
 	int ret, code;
 
-	silence_begin(&s);
+	hush_begin(&h);
 	ret = rte_eal_init(argc, argv);
 	code = rte_errno;
-	silence_end(&s, said);
+	hush_end(&h, said);
 	if (ret >= 0)
 		return 0;
 	if (!said[0])
-		memcpy(said, eal_last_words(), EAL_LINE);
+		memcpy(said, eal_last_words(), HUSH_LINE);
 	if (!said[0])
 		snprintf(said, sizeof(said), "%s", rte_strerror(code));
 	return err_set(err, code ? -code : -EIO, "DPDK does not start: %s: %s", said, remedy(o, code));

@@ -13,8 +13,10 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_pool_ops.h>
 
 #include "dpdk/eal.h"
+#include "dpdk/hush.h"
 #include "dpdk/port_kind.h"
 #include "lib/err.h"
 
@@ -24,11 +26,14 @@ enum {
 	PORT_RX_MBUFS = 2047,
 	PORT_DESCRIPTORS = 512,
 	PORT_MBUF_OVERHEAD = 192, /* struct rte_mbuf and the pool's header */
+	PORT_POOL_OVERHEAD = 5 << 18, /* of a pool: its ring, and caches for as many cores as may be */
+	PORT_QUEUE_OVERHEAD = 1 << 18, /* of the driver's */
+	PORT_PAGE = 4096,
 };
 
 static const struct port_kind *const kinds[] = {
 	&port_null, &port_pcap, &port_ring, &port_vhost,
-	&port_af_packet, &port_af_xdp, &port_vdev,
+	&port_af_packet, &port_af_xdp, &port_pci, &port_vdev,
 };
 #define NR_KINDS (sizeof(kinds) / sizeof(*kinds))
 
@@ -91,6 +96,11 @@ int port_prepare(const struct port_name *name, struct eal_options *o, struct err
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
+/*
+ * A buffer never lies across pages: without hugepages one of more than half a page takes a whole
+ * one. A driver that shares the pool with the kernel (umem) forgets this, and takes it for dense; so
+ * there a buffer is a page to begin with.
+ */
 static unsigned int room(unsigned int frame, unsigned int least)
 {
 	return RTE_PKTMBUF_HEADROOM + (frame > least ? RTE_ALIGN_CEIL(frame, 64u) : least);
@@ -102,8 +112,10 @@ static unsigned int tx_room(const struct port_conf *conf)
 }
 
 /* Drivers also copy into receive buffers what they are to send. */
-static unsigned int rx_room(const struct port_conf *conf)
+static unsigned int rx_room(const struct port_kind *kind, const struct port_conf *conf)
 {
+	if (kind->umem)
+		return PORT_PAGE - PORT_MBUF_OVERHEAD;
 	return room(RTE_MAX(conf->frame_max, conf->rx_frame_max), PORT_RX_ROOM_MIN);
 }
 
@@ -112,26 +124,56 @@ static unsigned int rx_mbufs(const struct port_kind *kind)
 	return kind->rx_mbufs ? kind->rx_mbufs : PORT_RX_MBUFS;
 }
 
+static uint64_t pool_bytes(unsigned int mbufs, unsigned int size)
+{
+	size += PORT_MBUF_OVERHEAD;
+	if (size <= PORT_PAGE)
+		return (uint64_t)(mbufs / (PORT_PAGE / size) + 1) * PORT_PAGE + PORT_POOL_OVERHEAD;
+	return (uint64_t)mbufs * RTE_ALIGN_CEIL(size, PORT_PAGE) + PORT_POOL_OVERHEAD;
+}
+
 unsigned int port_memory_mb(const struct port_name *name, const struct port_conf *conf)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = PORT_QUEUE_OVERHEAD;
 
-	if (conf->tx)
-		bytes += (uint64_t)PORT_MBUFS * (tx_room(conf) + PORT_MBUF_OVERHEAD);
-	if (conf->rx && port_can_receive(name))
-		bytes += (uint64_t)rx_mbufs(name->kind) *
-			 (rx_room(conf) + PORT_MBUF_OVERHEAD);
-	bytes += 256 * 1024; /* of the driver's, for a queue */
+	if (conf->tx || name->kind->paired)
+		bytes += pool_bytes(PORT_MBUFS, tx_room(conf));
+	if ((conf->rx && port_can_receive(name)) || name->kind->paired)
+		bytes += pool_bytes(rx_mbufs(name->kind), rx_room(name->kind, conf));
 	return (unsigned int)(bytes * conf->nr_queues >> 20) + 1;
+}
+
+/* As rte_pktmbuf_pool_create(), which knows no flags. */
+static struct rte_mempool *fill_pool(struct rte_mempool *pool, unsigned int size)
+{
+	struct rte_pktmbuf_pool_private private = { .mbuf_data_room_size = (uint16_t)size };
+
+	if (!pool)
+		return NULL;
+	if (rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL) < 0) {
+		rte_mempool_free(pool);
+		return NULL;
+	}
+	rte_pktmbuf_pool_init(pool, &private);
+	if (rte_mempool_populate_default(pool) < 0) {
+		rte_mempool_free(pool);
+		return NULL;
+	}
+	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
+	return pool;
 }
 
 static struct rte_mempool *make_pool(const struct port *p, const char *what, unsigned int queue,
 				     unsigned int mbufs, unsigned int size)
 {
+	unsigned int flags = p->name.kind->umem ? RTE_MEMPOOL_F_NO_SPREAD : 0;
 	char name[32];
 
 	snprintf(name, sizeof(name), "%s%u-%u", what, p->number, queue);
-	return rte_pktmbuf_pool_create(name, mbufs, PORT_CACHE, 0, (uint16_t)size, SOCKET_ID_ANY);
+	return fill_pool(rte_mempool_create_empty(name, mbufs, sizeof(struct rte_mbuf) + size,
+						  PORT_CACHE, sizeof(struct rte_pktmbuf_pool_private),
+						  SOCKET_ID_ANY, flags),
+			 size);
 }
 
 static int make_pools(struct port *p, struct err *err)
@@ -148,14 +190,13 @@ static int make_pools(struct port *p, struct err *err)
 	}
 	for (uint16_t q = 0; q < p->nr_rx && made; q++) {
 		p->rx_pools[q] = make_pool(p, "rx", q, rx_mbufs(p->name.kind),
-					   rx_room(&p->conf));
+					   rx_room(p->name.kind, &p->conf));
 		made = p->rx_pools[q];
 	}
 	if (made)
 		return 0;
-	return err_set(err, -ENOMEM, "port %s: no memory for its packets: %s (it needs %u MB)",
-		       p->name.text, "raise --memory",
-		       PORT_MEMORY_BASE_MB + port_memory_mb(&p->name, &p->conf));
+	return err_set(err, -ENOMEM, "port %s: no memory for its packets: raise --memory to %u or more",
+		       p->name.text, PORT_MEMORY_BASE_MB + port_memory_mb(&p->name, &p->conf));
 }
 
 static void free_pools(struct port *p)
@@ -175,7 +216,7 @@ static int probe(struct port *p, const char *args, struct err *err)
 {
 	if (!p->name.kind->on_bus && rte_vdev_init(p->device, args))
 		return err_set(err, -EIO, "port %s: DPDK cannot make it: %s", p->name.text,
-			       eal_last_words());
+			       rte_errno == ENOENT ? "it has no such driver" : eal_last_words());
 	p->probed = true;
 	if (rte_eth_dev_get_port_by_name(p->device, &p->id))
 		return err_set(err, -ENODEV, "port %s: DPDK has no driver for it", p->name.text);
@@ -206,6 +247,8 @@ static struct rte_eth_conf device_conf(const struct port *p, const struct rte_et
 						   (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP |
 						    RTE_ETH_RSS_TCP);
 	}
+	if (p->name.kind->on_bus && p->conf.frame_max > RTE_ETHER_MTU + RTE_ETHER_HDR_LEN)
+		conf.rxmode.mtu = p->conf.frame_max - RTE_ETHER_HDR_LEN;
 	return conf;
 }
 
@@ -232,6 +275,8 @@ static int start(struct port *p, struct err *err)
 	if (rte_eth_dev_info_get(p->id, &info))
 		return err_set(err, -EIO, "port %s: DPDK tells nothing about it", p->name.text);
 	ret = check_queues(p, &info, err);
+	if (!ret)
+		ret = make_pools(p, err);
 	if (ret)
 		return ret;
 	ret = set_up(p, &info);
@@ -253,6 +298,8 @@ int port_open(struct port *p, const struct port_name *name, const struct port_co
 {
 	static unsigned int number;
 	char args[PORT_KIND_ARGS] = "";
+	char said[HUSH_LINE];
+	struct hush hush;
 	mode_t mask;
 	int ret = 0;
 
@@ -264,20 +311,20 @@ int port_open(struct port *p, const struct port_name *name, const struct port_co
 		ret = err_set(err, -EINVAL, "nothing can be received from %s", name->text);
 	if (!ret)
 		ret = p->name.kind->describe(p, p->device, args, err);
-	if (!ret)
-		ret = make_pools(p, err);
 	mask = umask(0177); /* a socket is nobody else's */
+	hush_begin(&hush);
 	if (!ret)
 		ret = probe(p, args, err);
 	if (!ret)
 		ret = start(p, err);
+	hush_end(&hush, said);
 	umask(mask);
 	if (ret)
 		port_close(p);
 	return ret;
 }
 
-void port_close(struct port *p)
+static void close_device(struct port *p)
 {
 	if (p->started)
 		rte_eth_dev_stop(p->id);
@@ -289,6 +336,18 @@ void port_close(struct port *p)
 			rte_vdev_uninit(p->device);
 	}
 	p->started = p->probed = false;
+}
+
+void port_close(struct port *p)
+{
+	char said[HUSH_LINE];
+	struct hush hush;
+
+	if (p->probed) {
+		hush_begin(&hush);
+		close_device(p);
+		hush_end(&hush, said);
+	}
 	free_pools(p);
 }
 

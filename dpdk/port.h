@@ -69,7 +69,7 @@ bool port_can_receive(const struct port_name *name);
  * Megabytes that eal_options.memory_mb has to have at least for DPDK itself and for such ports:
  * the sum over ports of port_memory_mb(), and PORT_MEMORY_BASE_MB once.
  */
-#define PORT_MEMORY_BASE_MB 48u
+#define PORT_MEMORY_BASE_MB 16u
 unsigned int port_memory_mb(const struct port_name *name, const struct port_conf *conf);
 
 /*

@@ -39,7 +39,7 @@ enum {
 	PACKET_SLOTS_RX = 8192,
 	PACKET_BLOCK_MIN = 1 << 16,
 	XDP_MBUFS = 8191, /* driver and kernel hold 4096 of them */
-	/* A buffer with all that is put around a frame has to fit into a page. */
+	/* A buffer is a page, with all that is put around a frame. */
 	XDP_FRAME_MAX = 3500,
 };
 
@@ -267,6 +267,7 @@ const struct port_kind port_af_xdp = {
 	.prefix = "af_xdp:",
 	.usage = "INTERFACE",
 	.rx_mbufs = XDP_MBUFS,
+	.umem = true,
 	.paired = true,
 	.parse = iface_parse,
 	.describe = xdp_describe,

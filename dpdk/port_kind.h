@@ -30,6 +30,7 @@ struct port_kind {
 	uint32_t (*max_frame)(const struct port *p);
 	int (*check)(struct port *p, uint64_t sent_pkts, uint64_t sent_bytes, struct err *err);
 
+	bool umem;   /* the driver gives the receive pools' memory to the kernel */
 	bool paired; /* as many queues one way as the other */
 	bool on_bus; /* DPDK found the device when it started */
 };

@@ -15,12 +15,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/netif.h"
 
 enum { PCAP_FILE_HEADER = 24, PCAP_PACKET_HEADER = 16 };
 
@@ -102,6 +104,26 @@ const struct port_kind port_ring = {
 
 /* --- vdev: ------------------------------------------------------------------------------------ */
 
+/* Drivers call the interface that they use iface, rx_iface, remote and more. */
+static int vdev_allowed(const struct port *p, struct err *err)
+{
+	const char *at = p->name.arg;
+	char value[IFNAMSIZ];
+	size_t len;
+
+	while (p->conf.tx && (at = strchr(at, '='))) {
+		len = strcspn(++at, ",");
+		if (len >= sizeof(value))
+			continue;
+		snprintf(value, sizeof(value), "%.*s", (int)len, at);
+		if (netif_has_default_route(value))
+			return err_set(err, -EPERM, "port %s: a default route leaves by %s, and what is "
+				       "sent there may reach anybody: use another interface, or a "
+				       "network namespace", p->name.text, value);
+	}
+	return 0;
+}
+
 static int vdev_describe(struct port *p, char device[64], char args[PORT_KIND_ARGS],
 			 struct err *err)
 {
@@ -111,7 +133,7 @@ static int vdev_describe(struct port *p, char device[64], char args[PORT_KIND_AR
 		return err_set(err, -ENAMETOOLONG, "port %.80s...: too long for DPDK", p->name.text);
 	snprintf(device, 64, "%.*s", (int)len, p->name.arg);
 	snprintf(args, PORT_KIND_ARGS, "%s", p->name.arg + len + (p->name.arg[len] == ','));
-	return 0;
+	return vdev_allowed(p, err);
 }
 
 const struct port_kind port_vdev = {

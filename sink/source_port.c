@@ -170,11 +170,14 @@ static int source_open(struct source_port *s, const struct port_name *name, bool
 		       unsigned int memory_mb, struct err *err)
 {
 	struct eal_options eal = {.name = "dststorm-sink", .huge = huge, .memory_mb = memory_mb};
-	struct port_conf conf = {.nr_queues = 1, .rx = true, .tx = true,
+	const struct port_conf conf = {.nr_queues = 1, .rx = true, .tx = true,
 				 .frame_max = SOURCE_ANSWER_MAX,
 				 .rx_frame_max = SOURCE_FRAME_MAX};
-	int ret = port_prepare(name, &eal, err);
+	int ret;
 
+	if (!memory_mb)
+		eal.memory_mb = PORT_MEMORY_BASE_MB + port_memory_mb(name, &conf);
+	ret = port_prepare(name, &eal, err);
 	if (!ret)
 		ret = eal_start(&eal, err);
 	return ret ? ret : port_open(&s->port, name, &conf, err);
