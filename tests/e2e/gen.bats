@@ -425,7 +425,7 @@ refused()
 	refused 2 'no destinations' --port null: --rate 1k --duration 1
 	refused 2 'no rate' --port null: --dst 198.18.0.0/24 --duration 1
 	refused 2 'no duration' --port null: --dst 198.18.0.0/24 --rate 1k
-	refused 2 'is no port' --port pci:00:01.0 "${some[@]}"
+	refused 2 'is no port' --port tcp:00:01.0 "${some[@]}"
 	refused 2 'must follow' --port pcap: "${some[@]}"
 	refused 2 'one scenario' --port null: a.yaml b.yaml
 	refused 2 '--shard 3/3' --port null: "${some[@]}" --shard 3/3
