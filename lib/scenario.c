@@ -52,7 +52,8 @@ static int bind_require(struct scenario_pair *pair, const struct conf *c, struct
 	op_len = strcspn(op, " ");
 	for (int i = 0; ops[i]; i++)
 		known |= strlen(ops[i]) == op_len && strncmp(op, ops[i], op_len) == 0;
-	if (!path_len || !known || !op[op_len + strspn(op + op_len, " ")] || !scenario_is_line(text))
+	if (!path_len || !known || !op[op_len + strspn(op + op_len,
+						       " ")] || !scenario_is_line(text))
 		return conf_err(c, err, -EINVAL, "\"%.80s\" must be FIELD OP VALUE with OP one of "
 				"== != < <= > >=, as in verdict == clean", text);
 	*pair = (struct scenario_pair){ strndup(text, path_len), strdup(op), c->line };

@@ -148,7 +148,8 @@ static bool parse_host(struct scenario_host *h)
 	n = strtoul(slash + 1, &end, 10);
 	text = strndup(h->text, (size_t)(slash - h->text));
 	addrset_init(&one);
-	good = text && !addrset_add(&one, text, NULL) && same(one.ranges[0].first, one.ranges[0].last) &&
+	good = text && !addrset_add(&one, text, NULL) && same(one.ranges[0].first,
+							      one.ranges[0].last) &&
 	       !*end && n <= (one.family == AF_INET6 ? 126 : 30);
 	if (good) {
 		h->family = one.family;
@@ -166,12 +167,14 @@ int scenario_addr_host(const struct conf *c, const char *key, struct scenario_ho
 	struct span prefix;
 
 	if (!parse_host(h))
-		return conf_err(c, err, -EINVAL, "%s is \"%.60s\"; it must be an address and a prefix "
+		return conf_err(c, err, -EINVAL,
+				"%s is \"%.60s\"; it must be an address and a prefix "
 				"length up to 30 (IPv6: 126), as in 198.18.0.1/16 or 2001:2:0:1::1/64",
 				key, h->text);
 	prefix = prefix_of(h->family, h->a, h->len);
 	if (same(h->a, prefix.first) || (h->family == AF_INET && same(h->a, prefix.last)))
-		return conf_err(c, err, -EINVAL, "%s: %s is the %s of its prefix; take a host's", key,
+		return conf_err(c, err, -EINVAL, "%s: %s is the %s of its prefix; take a host's",
+				key,
 				h->text, same(h->a, prefix.first) ? "first address" :
 								    "broadcast address");
 	return scenario_addr_check(c, key, h->family, h->a, NULL, allow, err);

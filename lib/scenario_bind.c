@@ -157,7 +157,8 @@ int scenario_bind_list(const struct conf *parent, const char *key, size_t size, 
 	conf_each(it, list) {
 		if (*nr == max) {
 			*nr = 0;
-			return conf_err(it, err, -EINVAL, "%s holds more than %u; remove some", key, max);
+			return conf_err(it, err, -EINVAL, "%s holds more than %u; remove some",
+					key, max);
 		}
 		++*nr;
 	}

@@ -72,7 +72,8 @@ static int bind_sysctls(struct scenario *s, const struct conf *map, const char *
 		} else {
 			ret = conf_text(it, &value, err);
 			if (!ret && (!scenario_is_line(value) || !*value))
-				ret = conf_err(it, err, -EINVAL, "%s needs a value of one line", name);
+				ret = conf_err(it, err, -EINVAL, "%s needs a value of one line",
+					       name);
 			if (!ret && add_sysctl(s, name, value, it->line))
 				ret = scenario_no_memory(err);
 		}
@@ -102,7 +103,8 @@ static int bind_hosts(const struct conf *dut, const char *key, struct scenario_h
 	if (!list)
 		return 0;
 	if (list->type == CONF_SEQ && !list->child)
-		return conf_err(list, err, -EINVAL, "%s is empty; give an address or leave it out", key);
+		return conf_err(list, err, -EINVAL, "%s is empty; give an address or leave it out",
+				key);
 	for (it = list->type == CONF_SEQ ? list->child : list; it && !ret;
 	     it = list->type == CONF_SEQ ? it->next : NULL) {
 		if (*nr == SCENARIO_HOSTS_MAX)
@@ -184,7 +186,8 @@ static int check_side(struct scenario *s, const struct conf *dut, const struct s
 	int ret = default_hosts(s, side, hosts, nr, err);
 
 	for (uint32_t i = 0; i < *nr && !ret; i++)
-		ret = scenario_addr_host(host_at(dut, side->key, i), side->key, &hosts[i], allow, err);
+		ret = scenario_addr_host(host_at(dut, side->key, i), side->key, &hosts[i], allow,
+					 err);
 	for (uint32_t i = 0; i < s->nr_streams && !ret; i++) {
 		int family = s->streams[i].shape.family;
 		uint32_t k = 0;

@@ -36,7 +36,8 @@ static int bind_vlans(struct scenario_stream *st, const struct conf *map, struct
 	for (it = list->type == CONF_SEQ ? list->child : list; it && !ret;
 	     it = list->type == CONF_SEQ ? it->next : NULL) {
 		if (st->shape.nr_vlans == FRAME_VLANS_MAX)
-			return conf_err(it, err, -EINVAL, "vlan holds more than %u tags; remove some",
+			return conf_err(it, err, -EINVAL,
+					"vlan holds more than %u tags; remove some",
 					FRAME_VLANS_MAX);
 		ret = conf_item_u64(it, "vlan", 1, VLAN_LAST, &v, err);
 		if (!ret)
@@ -72,7 +73,8 @@ static int bind_ports(const struct conf *map, const char *key, uint16_t *first, 
 	if (c && c->type == CONF_SCALAR && strchr(c->value, '-')) {
 		if (parse_ports(c->value, first, last))
 			return 0;
-		return conf_err(c, err, -EINVAL, "%s is \"%.60s\"; a range of ports is FIRST-LAST from 1 "
+		return conf_err(c, err, -EINVAL,
+				"%s is \"%.60s\"; a range of ports is FIRST-LAST from 1 "
 				"to 65535, as in 1024-65535", key, c->value);
 	}
 	ret = conf_u64(map, key, 1, UINT16_MAX, &v, err);
@@ -116,7 +118,8 @@ static int add_size(struct scenario_stream *st, const struct conf *c, uint64_t b
 	uint32_t least = frame_len_min(&st->shape), most = frame_len_max(&st->shape), i;
 
 	if (bytes < least || bytes > most)
-		return conf_err(c, err, -EINVAL, "size %llu is too %s: a frame of %s over IPv%d with %u "
+		return conf_err(c, err, -EINVAL,
+				"size %llu is too %s: a frame of %s over IPv%d with %u "
 				"VLAN tags is %u to %u bytes, FCS included", (unsigned long long)bytes,
 				bytes < least ? "small for a probe" : "large",
 				protocols[st->shape.protocol], st->shape.family == AF_INET6 ? 6 : 4,
@@ -142,7 +145,8 @@ static int add_imix(struct scenario_stream *st, const struct conf *c, struct err
 	int ret = 0;
 
 	for (unsigned int i = 0; i < 3 && !ret; i++)
-		ret = add_size(st, c, mix[i].bytes > least ? mix[i].bytes : least, mix[i].weight, err);
+		ret = add_size(st, c, mix[i].bytes > least ? mix[i].bytes : least, mix[i].weight,
+			       err);
 	return ret;
 }
 
@@ -161,12 +165,14 @@ static int check_size(struct scenario_stream *st, const struct conf *map, struct
 		return ret ? ret : add_size(st, c, bytes, 1, err);
 	}
 	if (!c->child)
-		return conf_err(c, err, -EINVAL, "size is empty; give a number, imix, or sizes with "
+		return conf_err(c, err, -EINVAL,
+				"size is empty; give a number, imix, or sizes with "
 				"weights, as in {64: 7, 1518: 1}");
 	for (const struct conf *it = c->child; it && !ret; it = it->next) {
 		ret = conf_name_u64(it, "size", 1, UINT16_MAX, &bytes, err);
 		if (!ret)
-			ret = conf_item_u64(it, "the weight of a size", 1, UINT16_MAX, &weight, err);
+			ret = conf_item_u64(it, "the weight of a size", 1, UINT16_MAX, &weight,
+					    err);
 		if (!ret)
 			ret = add_size(st, it, bytes, weight, err);
 	}
@@ -182,7 +188,8 @@ static int check_replay(const struct scenario_stream *st, const struct conf *map
 		const struct conf *c = conf_get(map, taken[i]);
 
 		if (c)
-			return conf_err(c, err, -EINVAL, "%s comes from the packets of replay; remove one "
+			return conf_err(c, err, -EINVAL,
+					"%s comes from the packets of replay; remove one "
 					"of the two", taken[i]);
 	}
 	return *st->replay ? 0 : conf_err(conf_get(map, "replay"), err, -EINVAL,
@@ -194,12 +201,14 @@ static int check_checksum(struct scenario_stream *st, const struct conf *map, st
 	const struct conf *c = conf_get(map, "udp_checksum");
 
 	if (c && st->shape.protocol != FRAME_UDP)
-		return conf_err(c, err, -EINVAL, "udp_checksum belongs to protocol udp; remove it, as %s "
+		return conf_err(c, err, -EINVAL,
+				"udp_checksum belongs to protocol udp; remove it, as %s "
 				"always has one", protocols[st->shape.protocol]);
 	if (st->shape.family != AF_INET6)
 		return 0;
 	if (c && !st->udp_checksum)
-		return conf_err(c, err, -EINVAL, "udp_checksum is false, and UDP over IPv6 needs one; "
+		return conf_err(c, err, -EINVAL,
+				"udp_checksum is false, and UDP over IPv6 needs one; "
 				"remove it");
 	st->udp_checksum = true;
 	return 0;

@@ -58,7 +58,8 @@ int scenario_order_check(struct scenario_stream *st, const struct conf *map, str
 
 		c = conf_get(map, own->key);
 		if (c && st->order != own->order)
-			return conf_err(c, err, -EINVAL, "%s belongs to order %s, and order is %s; remove it "
+			return conf_err(c, err, -EINVAL,
+					"%s belongs to order %s, and order is %s; remove it "
 					"or change the order", own->key, names[own->order],
 					names[st->order]);
 		if (!c && st->order == own->order && own->example)
@@ -70,7 +71,8 @@ int scenario_order_check(struct scenario_stream *st, const struct conf *map, str
 		return conf_err(conf_get(map, "stride"), err, -EINVAL,
 				"stride is 0; give another number, negative to go down");
 	if (st->order == SCHED_WINDOW && st->window > addrset_count(&st->destinations))
-		return conf_err(conf_get(map, "window"), err, -EINVAL, "window %llu is more than the %llu "
+		return conf_err(conf_get(map, "window"), err, -EINVAL,
+				"window %llu is more than the %llu "
 				"destinations; lower it", (unsigned long long)st->window,
 				(unsigned long long)addrset_count(&st->destinations));
 	return 0;

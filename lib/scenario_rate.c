@@ -81,9 +81,11 @@ static int check_pair(const struct conf *map, const char *key, const char *with,
 	const struct conf *has = conf_get(map, key), *needs = conf_get(map, with);
 
 	if (has && !needs)
-		return conf_err(has, err, -EINVAL, "%s belongs to %s; remove it or give both", key, with);
+		return conf_err(has, err, -EINVAL, "%s belongs to %s; remove it or give both", key,
+				with);
 	if (needs && !has)
-		return conf_err(needs, err, -EINVAL, "%s is missing; %s, as in %s", key, why, example);
+		return conf_err(needs, err, -EINVAL, "%s is missing; %s, as in %s", key, why,
+				example);
 	return 0;
 }
 
@@ -106,7 +108,8 @@ static int derive_rate(struct scenario_stream *st, const struct conf *map, const
 	u128 pps;
 
 	if (st->replay)
-		return conf_err(conf_get(map, key), err, -EINVAL, "%s needs sizes that are known, and "
+		return conf_err(conf_get(map, key), err, -EINVAL,
+				"%s needs sizes that are known, and "
 				"those of replay are not; give rate_pps", key);
 	if (st->rate_bps)
 		pps = packets(st, st->rate_bps, 1, st->rate_layer == SCENARIO_L1 ? FRAME_L1 : 0);
@@ -114,7 +117,8 @@ static int derive_rate(struct scenario_stream *st, const struct conf *map, const
 		pps = packets(st, (u128)st->speed_bps * (uint64_t)llround(st->rate_percent * 1e6),
 			      100 * 1000000u, FRAME_L1);
 	if (!pps || pps > SCENARIO_RATE_MAX)
-		return conf_err(conf_get(map, key), err, -EINVAL, "%s makes %llu packets/s; %s it to get "
+		return conf_err(conf_get(map, key), err, -EINVAL,
+				"%s makes %llu packets/s; %s it to get "
 				"1 to %llu", key, (ull)pps, pps ? "lower" : "raise",
 				(ull)SCENARIO_RATE_MAX);
 	st->rate_pps = (uint64_t)pps;
@@ -131,16 +135,19 @@ static int check_rate(struct scenario_stream *st, const struct conf *map, struct
 		const struct conf *c = conf_get(map, ways[i]);
 
 		if (c && key)
-			return conf_err(c, err, -EINVAL, "%s and %s are both given; remove one", key,
+			return conf_err(c, err, -EINVAL, "%s and %s are both given; remove one",
+					key,
 					ways[i]);
 		key = c ? ways[i] : key;
 	}
 	if (!key)
 		return scenario_missing(map, err, "rate_pps",
 					"say how fast, in packets/s, as in rate_pps: 15k");
-	ret = check_pair(map, "rate_layer", "rate_bps", "say which bits count", "rate_layer: l1", err);
+	ret = check_pair(map, "rate_layer", "rate_bps", "say which bits count", "rate_layer: l1",
+			 err);
 	if (!ret)
-		ret = check_pair(map, "speed_bps", "rate_percent", "say of what", "speed_bps: 10G", err);
+		ret = check_pair(map, "speed_bps", "rate_percent", "say of what", "speed_bps: 10G",
+				 err);
 	return ret || key == ways[0] ? ret : derive_rate(st, map, key, err);
 }
 
@@ -173,7 +180,8 @@ static int check_repeat(const struct conf *c, struct scenario_stream *st, struct
 	uint64_t rate = st->rate_pps, new = st->new_destinations_per_s;
 
 	if (!new)
-		return conf_err(c, err, -EINVAL, "new_destinations_per_s 0 is for order window only; raise "
+		return conf_err(c, err, -EINVAL,
+				"new_destinations_per_s 0 is for order window only; raise "
 				"it, or make it max");
 	if (rate % new)
 		return conf_err(c, err, -EINVAL, "new_destinations_per_s %llu does not divide "
@@ -191,16 +199,19 @@ static int check_new(const struct conf *map, struct scenario_stream *st, struct 
 	st->repeat = 1;
 	if (!sched_is_cyclic(st->order) && st->order != SCHED_WINDOW) {
 		st->new_destinations_per_s = 0;
-		return c == map ? 0 : conf_err(c, err, -EINVAL, "new_destinations_per_s says nothing where "
+		return c == map ? 0 : conf_err(c, err, -EINVAL,
+					       "new_destinations_per_s says nothing where "
 					       "the order is random; remove it or change the order");
 	}
 	if (!rate && new != NEW_MAX)
-		return conf_err(c, err, -EINVAL, "new_destinations_per_s needs a rate_pps that is a "
+		return conf_err(c, err, -EINVAL,
+				"new_destinations_per_s needs a rate_pps that is a "
 				"number; make it max too");
 	if (new == NEW_MAX)
 		st->new_destinations_per_s = new = rate;
 	if (new > rate)
-		return conf_err(c, err, -EINVAL, "new_destinations_per_s %llu is above rate_pps %llu; "
+		return conf_err(c, err, -EINVAL,
+				"new_destinations_per_s %llu is above rate_pps %llu; "
 				"each destination needs a packet: lower it, or make it max", (ull)new,
 				(ull)rate);
 	return !rate || st->order == SCHED_WINDOW ? 0 : check_repeat(c, st, err);
@@ -215,7 +226,8 @@ static int check_max(const struct conf *map, const struct scenario_stream *st, s
 		const struct conf *c = conf_get(map, timed[i]);
 
 		if (c)
-			return conf_err(c, err, -EINVAL, "%s needs a rate_pps that is a number", timed[i]);
+			return conf_err(c, err, -EINVAL, "%s needs a rate_pps that is a number",
+					timed[i]);
 	}
 	if (!st->rate_pps && st->order == SCHED_WINDOW)
 		return conf_err(conf_get(map, "order"), err, -EINVAL,
@@ -233,7 +245,8 @@ static int check_ramp(const struct conf *map, struct scenario_stream *st, struct
 		return 0;
 	}
 	if (!st->ramp_to_pps)
-		return scenario_missing(ramp, err, "to_pps", "say where the ramp ends, as in to_pps: 100k");
+		return scenario_missing(ramp, err, "to_pps",
+					"say where the ramp ends, as in to_pps: 100k");
 	if (!st->ramp_steps)
 		return scenario_missing(ramp, err, "steps", "say in how many, as in steps: 10");
 	return 0;
@@ -260,11 +273,13 @@ static int most(const struct scenario *s, const struct scenario_stream *st,
 	uint64_t rest_ns = ns_of(s->duration_s) - ns_of(st->start_s) - last * step_ns;
 	struct err why = { "" };
 	struct rate rate;
-	int ret = rate_init(&rate, st->rate_pps, st->ramp_to_pps, st->ramp_steps, step_ns, st->group,
+	int ret = rate_init(&rate, st->rate_pps, st->ramp_to_pps, st->ramp_steps, step_ns,
+			    st->group,
 			    &why);
 
 	if (ret)
-		return conf_err(scenario_at(map, st->ramp_steps > 1 ? "ramp" : "rate_pps"), err, ret, "%s",
+		return conf_err(scenario_at(map, st->ramp_steps > 1 ? "ramp" : "rate_pps"), err,
+				ret, "%s",
 				why.text);
 	*n = rate.step_first[last] + (u128)st->ramp_to_pps * rest_ns / NS;
 	return 0;
@@ -288,13 +303,16 @@ static int check_count(const struct scenario *s, const struct conf *map,
 	if (ret)
 		return ret;
 	if (!n)
-		return conf_err(rate, err, -EINVAL, "rate_pps %llu makes no packet in duration_s %.10g; "
+		return conf_err(rate, err, -EINVAL,
+				"rate_pps %llu makes no packet in duration_s %.10g; "
 				"raise one of them", (ull)st->rate_pps, time_s);
 	if (n > SCENARIO_COUNT_MAX)
-		return conf_err(rate, err, -EINVAL, "rate_pps %llu for duration_s %.10g is more than 2^48 "
+		return conf_err(rate, err, -EINVAL,
+				"rate_pps %llu for duration_s %.10g is more than 2^48 "
 				"packets; lower one of them", (ull)st->rate_pps, time_s);
 	if (st->count > n)
-		return conf_err(scenario_at(map, "count"), err, -EINVAL, "count %llu does not fit into "
+		return conf_err(scenario_at(map, "count"), err, -EINVAL,
+				"count %llu does not fit into "
 				"duration_s %.10g at rate_pps %llu; that makes %llu", (ull)st->count,
 				time_s, (ull)st->rate_pps, (ull)n);
 	if (!st->count)
@@ -314,7 +332,8 @@ int scenario_rate_check(const struct scenario *s, struct scenario_stream *st,
 	if (!ret)
 		ret = check_ramp(map, st, err);
 	if (!ret && ns_of(st->start_s) >= ns_of(s->duration_s))
-		ret = conf_err(conf_get(map, "start_s"), err, -EINVAL, "start_s %.10g is not before the "
+		ret = conf_err(conf_get(map, "start_s"), err, -EINVAL,
+			       "start_s %.10g is not before the "
 			       "end, duration_s %.10g; lower it", st->start_s, s->duration_s);
 	return ret ? ret : check_count(s, map, st, err);
 }

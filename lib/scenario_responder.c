@@ -107,13 +107,15 @@ static int check_storm(const struct scenario *s, const struct scenario_storm *t,
 		       const struct conf *map, struct err *err)
 {
 	if (!t->rate_pps)
-		return scenario_missing(map, err, "rate_pps", "say how many a second, as in rate_pps: 1k");
+		return scenario_missing(map, err, "rate_pps",
+					"say how many a second, as in rate_pps: 1k");
 	if (t->duration_s <= 0)
 		return scenario_missing(map, err, "duration_s", "a storm needs an end, as in "
 					"duration_s: 5");
 	/* In whole nanoseconds: 0.1 + 0.2 is no more than 0.3. */
 	if (llround(t->start_s * 1e9) + llround(t->duration_s * 1e9) > llround(s->duration_s * 1e9))
-		return conf_err(scenario_at(map, "duration_s"), err, -EINVAL, "the storm ends at %.10g s, "
+		return conf_err(scenario_at(map, "duration_s"), err, -EINVAL,
+				"the storm ends at %.10g s, "
 				"after the scenario's duration_s %.10g; shorten one or lengthen the other",
 				t->start_s + t->duration_s, s->duration_s);
 	return 0;
@@ -127,7 +129,8 @@ int scenario_responder_check(struct scenario *s, const struct scenario_allow *al
 
 	it = s->nr_rules ? conf_get(map, "rules")->child : NULL;
 	for (struct scenario_rule *r = s->rules; it && !ret; it = it->next, r++)
-		ret = scenario_set_check(s, it, "prefix", &r->prefix, addrset_seal_filter, allow, err);
+		ret = scenario_set_check(s, it, "prefix", &r->prefix, addrset_seal_filter, allow,
+					 err);
 	it = s->nr_storms ? conf_get(map, "storms")->child : NULL;
 	for (struct scenario_storm *t = s->storms; it && !ret; it = it->next, t++) {
 		ret = check_storm(s, t, it, err);

@@ -46,7 +46,8 @@ static bool parse_gateway(const char *text, struct scenario_route *r, struct err
 		return !err_set(err, -EINVAL, "the gateway '%.64s' must be an address", text);
 	if (!parse_prefix(text, &family, &r->via, &len, err))
 		return false;
-	return family == r->family || !err_set(err, -EINVAL, "'%.64s' is of another family than the "
+	return family == r->family || !err_set(err, -EINVAL,
+					       "'%.64s' is of another family than the "
 					       "prefix; give a gateway of the same", text);
 }
 
@@ -61,7 +62,8 @@ static bool parse_words(char *const *word, unsigned int nr, struct scenario_rout
 	for (r->type = ROUTE_BLACKHOLE; r->type <= ROUTE_PROHIBIT; r->type++)
 		if (nr == 2 && strcmp(word[0], types[r->type]) == 0)
 			return parse_prefix(word[1], &r->family, &r->prefix, &r->len, err);
-	return !err_set(err, -EINVAL, "'%.80s' is no route; write PREFIX via GATEWAY, blackhole PREFIX, "
+	return !err_set(err, -EINVAL,
+			"'%.80s' is no route; write PREFIX via GATEWAY, blackhole PREFIX, "
 			"unreachable PREFIX or prohibit PREFIX", r->text);
 }
 
@@ -113,7 +115,8 @@ static int check_gateway(const struct scenario *s, const struct scenario_route *
 
 	addr_text(r->family, r->via, buf);
 	if (scenario_addr_is_dut(s, r->family, r->via, &key))
-		return conf_err(c, err, -EINVAL, "routes: %s is the host under test itself (dut.%s); "
+		return conf_err(c, err, -EINVAL,
+				"routes: %s is the host under test itself (dut.%s); "
 				"take another gateway", buf, key);
 	for (uint32_t i = 0; i < s->nr_in; i++)
 		near |= scenario_addr_on_link(&s->in[i], r->family, r->via);

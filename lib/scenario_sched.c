@@ -34,7 +34,8 @@ static int check_shares(const struct scenario_stream *st, uint32_t nr_shards, st
 
 	for (int i = 0; i < 3; i++)
 		if (shared[i].n && shared[i].n < nr_shards)
-			return err_set(err, -EINVAL, "%s %llu cannot be shared by %u shards; raise it",
+			return err_set(err, -EINVAL,
+				       "%s %llu cannot be shared by %u shards; raise it",
 				       shared[i].key, (unsigned long long)shared[i].n, nr_shards);
 	/* Else the groups of the shards would drift apart. */
 	if (st->group > 1 && (st->group % nr_shards || st->rate_pps % nr_shards ||

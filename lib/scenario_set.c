@@ -120,7 +120,8 @@ static bool holds(const struct scenario *s, const struct conf *c, const char *ke
 	bool yes;
 
 	addrset_init(&one);
-	yes = !read_one(s, c, key, &one, &scenario_set_add, NULL) && !addrset_seal_filter(&one, NULL) &&
+	yes = !read_one(s, c, key, &one, &scenario_set_add, NULL) && !addrset_seal_filter(&one,
+											  NULL) &&
 	      addrset_has(&one, a);
 	addrset_free(&one);
 	return yes;
@@ -148,7 +149,8 @@ static int check_range(const struct scenario *s, const struct conf *list, const 
 	    !scenario_addr_outside(allow, family, r->first, r->last, &a))
 		return 0;
 	c = origin(s, list, key, a);
-	return scenario_addr_check(c, key, family, a, c->type == CONF_SCALAR ? c->value : NULL, allow,
+	return scenario_addr_check(c, key, family, a, c->type == CONF_SCALAR ? c->value : NULL,
+				   allow,
 				   err);
 }
 
@@ -179,9 +181,11 @@ static int not_these(const struct scenario *s, const struct conf *map, const cha
 
 	for (uint32_t i = 0; i < nr; i++)
 		if (set->family == hosts[i].family && addrset_has(set, hosts[i].a))
-			return conf_err(origin(s, conf_get(map, key), key, hosts[i].a), err, -EINVAL,
+			return conf_err(origin(s, conf_get(map, key), key, hosts[i].a), err,
+					-EINVAL,
 					"%s: %s is the host under test itself (dut.%s); take another "
-					"address", key, addr_text(set->family, hosts[i].a, buf), dut_key);
+					"address", key, addr_text(set->family, hosts[i].a,
+								  buf), dut_key);
 	return 0;
 }
 

@@ -14,7 +14,8 @@
 static int bind_sets(const struct scenario *s, struct scenario_stream *st, const struct conf *map,
 		     struct err *err)
 {
-	int ret = scenario_set_read(s, map, "destinations", &st->destinations, &scenario_set_add, err);
+	int ret = scenario_set_read(s, map, "destinations", &st->destinations, &scenario_set_add,
+				    err);
 
 	if (!ret)
 		ret = scenario_set_read(s, map, "exclude", &st->destinations, &scenario_set_exclude,
@@ -36,7 +37,8 @@ static int bind_stream(const struct scenario *s, struct scenario_stream *st,
 	int ret;
 
 	if (map->type != CONF_MAP)
-		return conf_err(map, err, -EINVAL, "a stream is a group of keys, as in - name: flood");
+		return conf_err(map, err, -EINVAL,
+				"a stream is a group of keys, as in - name: flood");
 	ret = scenario_bind_fields(map, fields, st, err);
 	if (!ret)
 		ret = scenario_frame_bind(st, map, err);
@@ -74,7 +76,8 @@ static int check_name(const struct scenario *s, uint32_t i, const struct conf *m
 
 	for (uint32_t k = 0; k < i && !ret; k++)
 		if (strcmp(s->streams[k].name, name) == 0)
-			ret = conf_err(scenario_at(map, "name"), err, -EINVAL, "streams %u and %u are both "
+			ret = conf_err(scenario_at(map, "name"), err, -EINVAL,
+				       "streams %u and %u are both "
 				       "called %s; rename one", k, i, name);
 	return ret;
 }
