@@ -9,9 +9,11 @@
 #include <unistd.h>
 #include <argp.h>
 
+#include "capture/capture.h"
 #include "ctl/catalog.h"
 #include "ctl/ctl.h"
 #include "ctl/lab.h"
+#include "lib/scenario.h"
 
 const char *ctl_version = DSTSTORM_VERSION, *ctl_git_id = DSTSTORM_GIT_ID;
 
@@ -59,6 +61,7 @@ int main(int argc, char **argv)
 	argp_program_version = version; /* for the verbs */
 	argp_err_exit_status = EXIT_USAGE;
 	signal(SIGPIPE, SIG_IGN);
+	scenario_pcap = capture_destinations;
 	if (argc < 2)
 		return usage(stderr, EXIT_USAGE);
 	for (unsigned int i = 0; i < NR_VERBS; i++)

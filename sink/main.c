@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/capture.h"
 #include "lib/err.h"
+#include "lib/scenario.h"
 #include "sink/agent.h"
 #include "sink/options.h"
 #include "sink/sink.h"
@@ -188,6 +190,7 @@ int main(int argc, char **argv)
 	struct err err = {.text = ""};
 	int code;
 
+	scenario_pcap = capture_destinations;
 	if (options_parse(&o, argc, argv, &err))
 		return fail(EXIT_USAGE, &err);
 	code = o.source == SOURCE_PCAP ? run_pcap(&o, &err) : run_source(&o, &err);

@@ -184,10 +184,49 @@ static void errors_stay_one_line(void **state)
 	conf_free(root);
 }
 
+/* Elements of lists and names of members are numbers as well; some are negative. */
+static void numbers_without_a_key(void **state)
+{
+	struct conf *root = parse("\nl: [7, x, [1], '5']\nm: {1.5k: 2, big: 3}\na: -9223372036854775807\n"
+				  "b: -2k\nc: 9223372036854775808\nd: -0.5\n");
+	const struct conf *l = conf_get(root, "l")->child, *m = conf_get(root, "m")->child;
+	struct err err = { "" };
+	uint64_t v = 0;
+	int64_t i = 0;
+
+	(void)state;
+	assert_int_equal(conf_item_u64(l, "tag", 1, 9, &v, &err), 0);
+	assert_int_equal(v, 7);
+	assert_int_equal(conf_item_u64(l, "tag", 8, 9, &v, &err), -EINVAL);
+	assert_string_equal(err.text, "f.yaml:2: tag is 7; it must be a whole number from 8 to 9");
+	assert_int_equal(conf_item_u64(l->next, "tag", 1, 9, &v, &err), -EINVAL);
+	assert_string_equal(err.text, "f.yaml:2: tag is \"x\"; it must be a number, as in 20 or 15k");
+	assert_int_equal(conf_item_u64(l->next->next, "tag", 1, 9, &v, &err), -EINVAL);
+	assert_int_equal(conf_item_u64(l->next->next->next, "tag", 1, 9, &v, &err), -EINVAL);
+	assert_string_equal(err.text, "f.yaml:2: tag is \"5\"; it must be a number, as in 20 or 15k, "
+				      "without quotes");
+	assert_int_equal(conf_name_u64(m, "size", 1, 2000, &v, &err), 0);
+	assert_int_equal(v, 1500);
+	assert_int_equal(conf_name_u64(m->next, "size", 1, 2000, &v, &err), -EINVAL);
+	assert_string_equal(err.text, "f.yaml:3: size is \"big\"; it must be a number, as in 20 or 15k");
+	assert_int_equal(conf_i64(root, "a", -INT64_MAX, 0, &i, &err), 0);
+	assert_true(i == -INT64_MAX);
+	assert_int_equal(conf_i64(root, "b", -2000, 0, &i, &err), 0);
+	assert_int_equal(i, -2000);
+	assert_int_equal(conf_i64(root, "b", -1999, 0, &i, &err), -EINVAL);
+	assert_string_equal(err.text, "f.yaml:5: b is -2k; it must be a whole number from -1999 to 0");
+	assert_int_equal(conf_i64(root, "c", INT64_MIN, INT64_MAX, &i, &err), -EINVAL);
+	assert_int_equal(conf_i64(root, "d", -9, 9, &i, &err), -EINVAL);
+	assert_int_equal(conf_i64(root, "none", -9, 9, &i, &err), 0);
+	assert_int_equal(i, -2000);
+	conf_free(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_numbers),
+		cmocka_unit_test(numbers_without_a_key),
 		cmocka_unit_test(fractions_words_and_choices),
 		cmocka_unit_test(absent_members_change_nothing),
 		cmocka_unit_test(what_nobody_read_is_named_with_what_was_meant),

@@ -109,9 +109,15 @@ static int load_scenario(struct err *err)
 	static char text[4096];
 	static const char *const sets[] = {
 		"seed=7", "dut.sysctl.net.core.x=1", "streams.0.destinations.1=198.19.2.0-198.19.2.9",
+		"streams.0.replay=x.pcap", "dut.routes=[198.19.4.0/24 via 198.19.0.2]",
+		"responder.rules=[{prefix: [198.19.2.0/24, {file: tests/unit/data/addresses.txt}]}]",
+		"responder.storms=[{prefix: 198.19.3.0/24, rate_pps: 1, duration_s: 1}]",
+		"streams.1={name: b, destinations: '2001:2:0:2::2', sources: '2001:2:0:1::2', rate_pps: 9}",
+		"dut.in_address=[198.18.0.1/16, '2001:2:0:1::1/64']",
+		"dut.out_address=[198.19.0.1/16, '2001:2:0:2::1/64']",
 	};
 	const struct scenario_source from = { .path = "s.yaml", .text = text, .overrides = sets,
-					      .nr_overrides = 3 };
+					      .nr_overrides = sizeof(sets) / sizeof(sets[0]) };
 	struct scenario s;
 	int ret;
 
