@@ -88,7 +88,7 @@ $(B)/dststorm-sink: $(SINK_O) $(DPDK_O) $(CAPTURE_O) $(B)/libdststorm.a
 comma := ,
 # Static glibc warns of name lookups that libnl and libevent could do and the agent never does.
 $(B)/dststorm-mon: $(MON_O) $(B)/libdststorm.a
-	$(call link,-static -Wl$(comma)--no-warnings -levent_core -lnl-3 $(LIB_LIBS) -lpthread)
+	$(call link,-static -Wl$(comma)--no-warnings -levent_extra -levent_core -lnl-3 $(LIB_LIBS) -lpthread)
 
 # --- what users type -----------------------------------------------------------------------------
 SCENARIO ?= configs/many-destinations.yaml

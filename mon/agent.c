@@ -25,31 +25,45 @@ void agent_warn(struct agent *a, const char *text)
 }
 
 /*
- * After an overrun: read the table anew. The number of entries always comes from the table's own
- * counter; the dump only tells how far netlink's view is from it, once the flood is over.
+ * After an overrun the tables were read anew. The number of entries always comes from the table's
+ * own counter; the dump only tells how far netlink's view is from it, once the flood is over.
  */
-static void agent_resync(struct agent *a)
+static void agent_resynced(void *arg, const struct resync_seen seen[2], const struct err *failed)
 {
 	static const int families[] = {AF_INET, AF_INET6};
-	struct rtnl_neighs seen[2] = {};
-	struct neightbl tbl[2] = {};
+	struct neightbl tbl = {};
+	struct agent *a = arg;
 	struct err err;
+	json_t *event;
 
+	if (failed) {
+		agent_warn(a, failed->text);
+		return;
+	}
+	event = json_pack("{s:I,s:I,s:I}", "t_ns", (json_int_t)sample_now_ns(), "overruns",
+			  (json_int_t)a->events.overruns, "lost", (json_int_t)a->events.lost);
 	for (unsigned i = 0; i < 2; i++) {
-		if (rtnl_neighs(&a->sampler.rtnl, families[i], &seen[i], &err) ||
-		    rtnl_neightbl(&a->sampler.rtnl, families[i], &tbl[i], &err)) {
+		if (rtnl_neightbl(&a->sampler.rtnl, families[i], &tbl, &err)) {
 			agent_warn(a, err.text);
+			json_decref(event);
 			return;
 		}
+		json_object_set_new(event, i ? "ipv6" : "ipv4",
+				    json_pack("{s:I,s:I,s:I}", "entries", (json_int_t)tbl.entries,
+					      "dumped", (json_int_t)seen[i].distinct, "repeated",
+					      (json_int_t)(seen[i].dumped - seen[i].distinct)));
 	}
+	agent_event(a, "overrun", event);
+}
+
+/* What is lost from here on makes another one necessary. */
+static void agent_resync(struct agent *a)
+{
+	struct err err;
+
 	nevents_synced(&a->events);
-	agent_event(a, "overrun",
-		    json_pack("{s:I,s:I,s:I,s:{s:I,s:I},s:{s:I,s:I}}", "t_ns",
-			      (json_int_t)sample_now_ns(), "overruns",
-			      (json_int_t)a->events.overruns, "lost", (json_int_t)a->events.lost,
-			      "ipv4", "entries", (json_int_t)tbl[0].entries, "dumped",
-			      (json_int_t)seen[0].distinct, "ipv6", "entries",
-			      (json_int_t)tbl[1].entries, "dumped", (json_int_t)seen[1].distinct));
+	if (resync_start(&a->resync, a->base, agent_resynced, a, &err))
+		agent_warn(a, err.text);
 }
 
 static void agent_drain_events(struct agent *a)
@@ -112,7 +126,7 @@ static void agent_on_second(evutil_socket_t fd, short what, void *arg)
 		agent_event(a, "sample", sample);
 	/* Not while it still overflows: the dump would be one more load, and out of date at once.
 	 */
-	if (a->events.unsynced && a->events.overruns == overruns)
+	if (a->events.unsynced && a->events.overruns == overruns && a->resync.fd < 0)
 		agent_resync(a);
 }
 
@@ -178,7 +192,7 @@ int agent_open(struct agent *a, const struct agent_options *o, struct err *err)
 	int ret;
 
 	memset(a, 0, sizeof(*a));
-	a->port.in = a->port.out = a->events.fd = -1;
+	a->port.in = a->port.out = a->events.fd = a->resync.fd = -1;
 	a->version = o->version;
 	a->test_hooks = o->test_hooks;
 	a->hide_cause = NR_CAUSES;
@@ -225,6 +239,7 @@ int agent_close(struct agent *a, struct err *err)
 
 	trace_close(&a->trace);
 	nevents_close(&a->events);
+	resync_stop(&a->resync);
 	for (unsigned i = 0; i < 5; i++)
 		if (events[i])
 			event_free(events[i]);

@@ -12,6 +12,7 @@
 #include "mon/cause.h"
 #include "mon/nevents.h"
 #include "mon/port.h"
+#include "mon/resync.h"
 #include "mon/rtnl.h"
 #include "mon/sample.h"
 #include "mon/trace.h"
@@ -45,6 +46,7 @@ struct agent {
 	struct rtnl_link links[SAMPLE_IFS_MAX];
 	bool has_ipv6[SAMPLE_IFS_MAX]; /* an address of it was configured */
 	struct nevents events;
+	struct resync resync;
 	bool want_events;
 	int events_rcvbuf;
 	enum cause hide_cause;

@@ -211,7 +211,7 @@ static json_t *json_slab(const struct sample *in)
 	json_put(obj, "total_bytes", in->slab_bytes);
 	json_put(obj, "unreclaimable_bytes", in->slab_unreclaimable_bytes);
 	json_put(obj, "mem_free_bytes", in->mem_free_bytes);
-	if (in->has_neigh_cache) {
+	if (in->have & SAMPLE_SLAB) {
 		json_put(obj, "kmalloc_512_objs", in->neigh_cache.active_objs);
 		json_put(obj, "kmalloc_512_bytes",
 			 in->neigh_cache.objs * in->neigh_cache.obj_bytes);

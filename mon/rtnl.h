@@ -71,12 +71,23 @@ int rtnl_stats(struct rtnl *r, int index, struct rtnl_stats *s, struct err *err)
 int rtnl_neightbl(struct rtnl *r, int family, struct neightbl *t, struct err *err);
 
 /*
- * How many distinct neighbours a dump shows. Under load a dump misses and repeats entries, so this
- * is no truth; it is only for comparing with neightbl.entries once quiet.
+ * Neighbours by device of this network namespace, from a dump, which misses and repeats entries
+ * while the table changes.
  */
-struct rtnl_neighs {
-	uint64_t dumped, distinct;
+struct rtnl_devs {
+	struct rtnl_dev {
+		uint32_t entries[2]; /* IPv4, IPv6 */
+	} * by_index;
+	unsigned room;
 };
-int rtnl_neighs(struct rtnl *r, int family, struct rtnl_neighs *n, struct err *err);
+int rtnl_devs(struct rtnl *r, struct rtnl_devs *d, struct err *err);
+void rtnl_devs_free(struct rtnl_devs *d);
+
+struct rtnl_top {
+	int index;
+	struct rtnl_dev dev;
+};
+/* The @max devices with the most neighbours, largest first; returns how many there are. */
+unsigned rtnl_devs_top(const struct rtnl_devs *d, struct rtnl_top *top, unsigned max);
 
 #endif

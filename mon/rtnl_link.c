@@ -2,7 +2,6 @@
 /* Links, addresses, neighbours: mon/rtnl.h. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <arpa/inet.h>
@@ -189,72 +188,4 @@ int rtnl_has_default_route(struct rtnl *r, int index, struct err *err)
 			return err_set(err, ret, "cannot list the routes: %s", strerror(-ret));
 	}
 	return t.found;
-}
-
-/* 64 bits of each neighbour's key; memory is 8 bytes an entry. */
-struct rtnl_keys {
-	uint64_t *keys;
-	size_t nr, room;
-	int ret;
-};
-
-static uint64_t rtnl_key(const struct ndmsg *nd, const struct nlattr *dst)
-{
-	const uint8_t *p = nla_data(dst);
-	uint64_t h = 0xcbf29ce484222325ull ^ (uint32_t)nd->ndm_ifindex;
-
-	for (int i = 0; i < nla_len(dst); i++)
-		h = (h ^ p[i]) * 0x100000001b3ull;
-	return h ^ h >> 32;
-}
-
-static void rtnl_keys_take(void *ctx, const struct nlmsghdr *h)
-{
-	struct nlmsghdr *m = (struct nlmsghdr *)(uintptr_t)h;
-	struct rtnl_keys *k = ctx;
-	struct nlattr *dst;
-
-	if (h->nlmsg_type != RTM_NEWNEIGH || !nlmsg_valid_hdr(m, sizeof(struct ndmsg)))
-		return;
-	dst = nlmsg_find_attr(m, sizeof(struct ndmsg), NDA_DST);
-	if (!dst)
-		return;
-	if (k->nr == k->room) {
-		size_t room = k->room ? 2 * k->room : 1024;
-		uint64_t *keys = realloc(k->keys, room * sizeof(*keys));
-
-		if (!keys) {
-			k->ret = -ENOMEM;
-			return;
-		}
-		k->keys = keys;
-		k->room = room;
-	}
-	k->keys[k->nr++] = rtnl_key(nlmsg_data(m), dst);
-}
-
-static int rtnl_key_order(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-int rtnl_neighs(struct rtnl *r, int family, struct rtnl_neighs *n, struct err *err)
-{
-	struct ndmsg body = {.ndm_family = (uint8_t)family};
-	struct rtnl_keys k = {};
-	struct nl_msg *msg = rtnl_msg(RTM_GETNEIGH, NLM_F_DUMP, &body, sizeof(body));
-	int ret = msg ? rtnl_ask(r, msg, rtnl_keys_take, &k) : -ENOMEM;
-
-	if (!ret)
-		ret = k.ret;
-	if (k.nr)
-		qsort(k.keys, k.nr, sizeof(*k.keys), rtnl_key_order);
-	n->dumped = k.nr;
-	n->distinct = 0;
-	for (size_t i = 0; i < k.nr; i++)
-		n->distinct += !i || k.keys[i] != k.keys[i - 1];
-	free(k.keys);
-	return ret ? err_set(err, ret, "cannot list the neighbours: %s", strerror(-ret)) : 0;
 }

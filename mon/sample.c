@@ -155,7 +155,6 @@ static int sample_slab(struct sampler *s, struct sample *out, struct err *err)
 
 	if (!ret)
 		ret = proc_slabinfo(s->buf.text, s->buf.len, "kmalloc-512", &out->neigh_cache, err);
-	out->has_neigh_cache = !ret;
 	return ret;
 }
 
@@ -178,9 +177,11 @@ static void sample_self(struct sample *out)
 		out->rss_max_bytes = (uint64_t)u.ru_maxrss * 1024;
 }
 
-static void sample_note(struct sample *out, int ret, const struct err *err)
+static void sample_note(struct sample *out, unsigned part, int ret, const struct err *err)
 {
-	if (ret && !out->missing[0])
+	if (!ret)
+		out->have |= part;
+	else if (!out->missing[0])
 		snprintf(out->missing, sizeof(out->missing), "%.255s", err->text);
 }
 
@@ -191,16 +192,16 @@ int sampler_take(struct sampler *s, struct sample *out, bool full, struct err *e
 
 	memset(out, 0, sizeof(*out));
 	out->t_ns = sample_now_ns();
-	sample_note(out, sample_ifs(s, out, &part), &part);
-	sample_note(out, sample_ip(s, &out->ip, &part), &part);
-	sample_note(out, sample_ip6(s, out, &part), &part);
-	sample_note(out, sample_neigh(s, out, &part), &part);
-	sample_note(out, sample_neigh_files(s, out, &part), &part);
-	sample_note(out, sample_dst(s, &out->dst, &part), &part);
-	sample_note(out, sample_cpu(s, out, &part), &part);
-	sample_note(out, sample_memory(s, out, &part), &part);
+	sample_note(out, SAMPLE_IFS, sample_ifs(s, out, &part), &part);
+	sample_note(out, SAMPLE_IP4, sample_ip(s, &out->ip, &part), &part);
+	sample_note(out, SAMPLE_IP6, sample_ip6(s, out, &part), &part);
+	sample_note(out, SAMPLE_NEIGH, sample_neigh(s, out, &part), &part);
+	sample_note(out, SAMPLE_NEIGH_FILES, sample_neigh_files(s, out, &part), &part);
+	sample_note(out, SAMPLE_DST, sample_dst(s, &out->dst, &part), &part);
+	sample_note(out, SAMPLE_CPU, sample_cpu(s, out, &part), &part);
+	sample_note(out, SAMPLE_MEMORY, sample_memory(s, out, &part), &part);
 	if (full)
-		sample_note(out, sample_slab(s, out, &part), &part);
+		sample_note(out, SAMPLE_SLAB, sample_slab(s, out, &part), &part);
 	if (s->trace && s->trace->armed) {
 		ret = trace_read(s->trace, err);
 		out->has_drops = !ret;

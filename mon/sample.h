@@ -62,6 +62,18 @@ struct sample_dst6 {
 	uint64_t exceptions; /* routes learned from redirects and "packet too big" */
 };
 
+enum { /* parts of a sample */
+	SAMPLE_IFS = 1,
+	SAMPLE_IP4 = 2,
+	SAMPLE_IP6 = 4,
+	SAMPLE_NEIGH = 8,
+	SAMPLE_NEIGH_FILES = 16,
+	SAMPLE_DST = 32,
+	SAMPLE_CPU = 64,
+	SAMPLE_MEMORY = 128,
+	SAMPLE_SLAB = 256, /* /proc/slabinfo is for root only, and read for full samples */
+};
+
 struct sample {
 	uint64_t t_ns; /* CLOCK_MONOTONIC when it began */
 	uint64_t cost_ns; /* and how long it took */
@@ -75,7 +87,6 @@ struct sample {
 	struct proc_softnet softnet;
 	uint64_t softirq_ns, timer_softirqs, net_rx_softirqs;
 	uint64_t slab_bytes, slab_unreclaimable_bytes, mem_free_bytes;
-	bool has_neigh_cache; /* /proc/slabinfo is for root only, and read for full samples */
 	struct proc_slab neigh_cache; /* kmalloc-512 on Debian's kernels: neighbours, and others */
 	uint64_t rss_max_bytes; /* of this process */
 	bool has_drops;
@@ -84,6 +95,7 @@ struct sample {
 	 * sampler_reset(): they end there and are no drops. With has_drops only.
 	 */
 	uint64_t answered_pkts[2];
+	unsigned have; /* the parts that could be read; the others are 0 */
 	char missing[256]; /* the sentence of the first part that could not be read; "" if none */
 };
 

@@ -61,12 +61,23 @@ static int trace_find_root(struct trace *t, struct err *err)
 		t->mounted = true;
 	else if (errno != EBUSY)
 		return err_set(err, -errno,
-			       "drops cannot be told by cause: cannot mount tracefs at %s: %s",
-			       t->root, strerror(errno));
+			       "drops cannot be told by cause: cannot mount tracefs at %s: %s%s",
+			       t->root, strerror(errno), errno == EPERM ? "; run as root" : "");
 	if (access(trace_path(t, path, TRACE_FORMAT), R_OK))
 		return err_set(err, -errno,
 			       "drops cannot be told by cause: the kernel lacks the event "
 			       "skb:kfree_skb, or this needs root");
+	return 0;
+}
+
+static int trace_check(const struct trace *t, struct err *err)
+{
+	char path[TRACE_PATH_MAX];
+
+	if (access(trace_path(t, path, "events/skb/kfree_skb/hist"), F_OK))
+		return err_set(err, -ENOTSUP,
+			       "drops cannot be told by cause: this kernel was built without "
+			       "histogram triggers (CONFIG_HIST_TRIGGERS)");
 	return 0;
 }
 
@@ -148,6 +159,8 @@ int trace_open(struct trace *t, bool shared, struct err *err)
 	ret = trace_find_root(t, err);
 	if (!ret && access(trace_path(t, path, "events/skb/kfree_skb/hist"), F_OK))
 		ret = err_set(err, -ENOTSUP, "this kernel counts no events by itself: it lacks CONFIG_HIST_TRIGGERS");
+	if (!ret)
+		ret = trace_check(t, err);
 	if (!ret)
 		ret = file_read(&t->buf, trace_path(t, path, TRACE_FORMAT), err);
 	if (!ret)

@@ -318,7 +318,12 @@ static void rig_on_event(struct rig *r, json_t *msg)
 		r->alives++;
 		r->alive_forwarded = (uint64_t)rig_int(msg, "forwarded_pkts");
 	} else if (!strcmp(event, "sample")) {
+		uint64_t t_ns = (uint64_t)rig_int(msg, "t_ns");
+
 		r->samples++;
+		if (r->sample_ns && t_ns - r->sample_ns > r->gap_ns_max)
+			r->gap_ns_max = t_ns - r->sample_ns;
+		r->sample_ns = t_ns;
 		rig_on_cost(r, (uint64_t)rig_int(msg, "cost_ns"));
 	} else if (!strcmp(event, "overrun")) {
 		json_decref(r->overrun);

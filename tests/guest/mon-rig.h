@@ -43,6 +43,7 @@ struct rig {
 	unsigned samples;
 	uint64_t alive_forwarded;
 	uint64_t cost_ns_max, cost_ns_min; /* of the samples while running */
+	uint64_t sample_ns, gap_ns_max; /* when the last one was taken; between two of them */
 	uint64_t replies; /* answers given */
 };
 

@@ -226,6 +226,74 @@ static void scene_dead6(void)
 	memset(&rig.dead6, 0, sizeof(rig.dead6));
 }
 
+/* As many new neighbours as are answered for, so that no solicitation finds a full queue. */
+static void send_answered6(int n, uint32_t first)
+{
+	struct frames_probe6 p = {.src = gen6(), .hops = 2};
+	uint64_t before = rig.replies;
+
+	for (int i = 0; i < n; i++) {
+		p.dst = out6(first + (uint32_t)i);
+		rig_send6(&rig, &p);
+		for (int tries = 0; rig.replies - before + 500 < (uint64_t)i && tries < 100; tries++)
+			rig_pump(&rig, 1);
+	}
+}
+
+/* Wait for the event of an overrun, and then until no other follows. */
+static void await_overruns(int ms)
+{
+	json_t *last = NULL;
+
+	for (int i = 0; i < ms / 1500 && (!rig.overrun || rig.overrun != last); i++) {
+		last = rig.overrun;
+		rig_pump(&rig, 1500);
+	}
+}
+
+/*
+ * 200,000 neighbours, and a socket for their events that holds a fraction of them. All are in one
+ * solicited-node group, so that each is one entry; below gc_thresh1 none goes while it lasts.
+ */
+void scene_many(void)
+{
+	enum { MANY = 200000 };
+	json_t *conf = configuration6(1 << 21, NULL), *f;
+	const json_t *final;
+	json_int_t entries, rss;
+
+	json_decref(rig.overrun);
+	rig.overrun = NULL;
+	rig.cost_ns_max = rig.sample_ns = rig.gap_ns_max = 0;
+	json_object_set_new(conf, "neigh_rcvbuf_bytes", json_integer(65536));
+	begin(conf);
+	send_answered6(MANY, 0x10000);
+	await_overruns(30000);
+	f = settle();
+	final = json_object_get(f, "final");
+	entries = rig_int(final, "neigh.ipv6.entries");
+	rss = rig_int(final, "self.rss_max_bytes");
+	fprintf(stderr,
+		"many: %lld entries, longest time between samples %.0f ms, dearest sample %.1f ms, "
+		"peak memory of mon %.1f MB, %lld overruns, %lld events lost\n",
+		(long long)entries, (double)rig.gap_ns_max / 1e6, (double)rig.cost_ns_max / 1e6,
+		(double)rss / 1e6, (long long)rig_int(final, "events.overruns"),
+		(long long)rig_int(final, "events.lost"));
+	show("many", f);
+	check_identities("many", f, MANY);
+	check(entries >= MANY && entries < MANY + 20, "many: every neighbour is an entry", "%lld",
+	      (long long)entries);
+	check(rig.gap_ns_max > 0 && rig.gap_ns_max < 2000000000u,
+	      "many: every second has its sample", "%.0f ms between two",
+	      (double)rig.gap_ns_max / 1e6);
+	check(rig_int(final, "events.lost") > 0, "many: events were lost", "none");
+	check_equal("many: the look at the table after that found every entry",
+		    rig_int(rig.overrun, "ipv6.dumped"), entries);
+	check_equal("many: and none twice", rig_int(rig.overrun, "ipv6.repeated"), 0);
+	check(rss > 0 && rss < 32 << 20, "many: memory is bounded", "%lld bytes", (long long)rss);
+	json_decref(f);
+}
+
 void scenes6(void)
 {
 	scene_full6();

@@ -349,7 +349,7 @@ static void a_sample_with_every_row_fits_into_a_line(void **state)
 	(void)state;
 	memset(&sample, 0x7f, sizeof(sample));
 	sample.missing[sizeof(sample.missing) - 1] = '\0';
-	sample.has_neigh_cache = true;
+	sample.have = ~0u;
 	for (unsigned i = 0; i < SAMPLE_IFS_MAX; i++)
 		snprintf(sampler.if_label[i], sizeof(sampler.if_label[i]), "interface-%u", i);
 	for (unsigned i = 0; i < 1000; i++)
