@@ -168,8 +168,8 @@ static int configure_sysctl(struct agent *a, const json_t *pair, struct err *err
 }
 
 /* Remember a setting that is on and that the switch below turns off when it is put back. */
-static int configure_keep(struct agent *a, const char *family, const char *name, const char *setting,
-			  char off, struct err *err)
+static int configure_keep(struct agent *a, const char *family, const char *name,
+			  const char *setting, char off, struct err *err)
 {
 	char key[96], path[SYSCTL_PATH_MAX];
 	struct file_buf b = {};
@@ -316,7 +316,8 @@ static json_t *configure_result(const struct agent *a)
 		json_array_append_new(
 			list, json_pack("{s:s,s:s,s:i}", "name", a->sampler.if_label[i], "ifname",
 					a->links[i].name, "ifindex", a->links[i].index));
-	return json_pack("{s:o, s:o}", "interfaces", list, "settings", settings_read(a->links, a->sampler.nr_ifs));
+	return json_pack("{s:o, s:o}", "interfaces", list, "settings",
+			 settings_read(a->links, a->sampler.nr_ifs));
 }
 
 int agent_configure(struct agent *a, const json_t *params, json_t **result, struct err *err)

@@ -57,12 +57,12 @@ static const struct cause_row cause_rows[] = {
 	/* core/neighbour.c neigh_blackhole: output of an entry that is being taken down */
 	{"NOT_SPECIFIED", "neigh_blackhole", CAUSE_NEIGH_FAILED},
 
-	/* ipv6/route.c ip6_pkt_drop to the unspecified address, ipv6/ip6_output.c ip6_forward from a
-	   multicast, link-local or unspecified one */
+	/* ipv6/route.c ip6_pkt_drop to the unspecified address, ipv6/ip6_output.c ip6_forward from
+	   a multicast, link-local or unspecified one */
 	{"IP_INADDRERRORS", "ip6_pkt_drop", CAUSE_MARTIAN},
 	{"IP_INADDRERRORS", "ip6_forward", CAUSE_MARTIAN},
-	/* ipv6/ip6_input.c ip6_rcv_core: the loopback address from outside, a multicast source; what
-	   is malformed has another reason */
+	/* ipv6/ip6_input.c ip6_rcv_core: the loopback address from outside, a multicast source;
+	   what is malformed has another reason */
 	{"IP_INHDR", "ip6_rcv_core", CAUSE_MARTIAN},
 
 	/* ipv4/route.c ip_error: input without route, or to unreachable, prohibit and blackhole
@@ -95,8 +95,8 @@ static const struct cause_row cause_rows[] = {
 	{"NOT_SPECIFIED", "__udp4_lib_rcv", CAUSE_BROADCAST},
 	/* ipv4/icmp.c icmp_rcv: an echo request to a broadcast address, which is ignored */
 	{"INVALID_PROTO", "icmp_rcv", CAUSE_BROADCAST},
-	/* ipv6/udp.c __udp6_lib_mcast_deliver, inlined or not; ipv6/ip6_input.c ip6_mc_input: nobody
-	   has joined the group */
+	/* ipv6/udp.c __udp6_lib_mcast_deliver, inlined or not; ipv6/ip6_input.c ip6_mc_input:
+	   nobody has joined the group */
 	{"NOT_SPECIFIED", "__udp6_lib_mcast_deliver", CAUSE_BROADCAST},
 	{"NOT_SPECIFIED", "__udp6_lib_rcv", CAUSE_BROADCAST},
 	{"NOT_SPECIFIED", "ip6_mc_input", CAUSE_BROADCAST},

@@ -78,8 +78,8 @@ static json_t *json_ip6(const struct sample_ip6 *ip6, size_t nr)
 static json_t *json_ifs(const struct sampler *s, const struct sample *in)
 {
 	static const struct json_field fields[] = {
-		JSON_IF(rx_pkts),    JSON_IF(rx_dropped), JSON_IF(rx_errors), JSON_IF(rx_missed),
-		JSON_IF(tx_pkts),    JSON_IF(tx_dropped), JSON_IF(tx_errors),
+		JSON_IF(rx_pkts), JSON_IF(rx_dropped), JSON_IF(rx_errors), JSON_IF(rx_missed),
+		JSON_IF(tx_pkts), JSON_IF(tx_dropped), JSON_IF(tx_errors),
 	};
 	json_t *ifs = json_object();
 

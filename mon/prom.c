@@ -22,8 +22,8 @@ struct prom_metric {
 
 static const char *const prom_families[] = {"ipv4", "ipv6"};
 
-#define PROM_N(member)	 offsetof(struct sample_neigh, member)
-#define PROM_S(member)	 offsetof(struct sample, member)
+#define PROM_N(member)	  offsetof(struct sample_neigh, member)
+#define PROM_S(member)	  offsetof(struct sample, member)
 #define PROM_THRESHOLD(n) PROM_GAUGE, SAMPLE_NEIGH, PROM_N(tbl.gc_thresh##n), true, 0
 
 /* One series for each family. */
@@ -129,14 +129,15 @@ static void prom_ip(FILE *to, const struct sample *s)
 {
 	static const struct prom_metric metrics[] = {
 		{"ip_received_packets_total", "IP packets received.", PROM_COUNTER, 0, 0, false, 0},
-		{"ip_forwarded_packets_total", "IP packets forwarded.", PROM_COUNTER, 0, 0, false, 0},
+		{"ip_forwarded_packets_total", "IP packets forwarded.", PROM_COUNTER, 0, 0, false,
+		 0},
 		{"ip_no_route_packets_total", "Received IP packets for which there was no route.",
 		 PROM_COUNTER, 0, 0, false, 0},
 		{"ip_header_error_packets_total",
-		 "Received IP packets with a bad header or no hops left.", PROM_COUNTER, 0, 0, false,
-		 0},
-		{"dst_entries", "Route destinations that the kernel holds.", PROM_GAUGE, 0, 0, false,
-		 0},
+		 "Received IP packets with a bad header or no hops left.", PROM_COUNTER, 0, 0,
+		 false, 0},
+		{"dst_entries", "Route destinations that the kernel holds.", PROM_GAUGE, 0, 0,
+		 false, 0},
 	};
 	const bool ip[] = {s->have & SAMPLE_IP4, s->have & SAMPLE_IP6};
 	const bool dst[] = {s->have & SAMPLE_DST, s->have & SAMPLE_IP6};
@@ -156,7 +157,8 @@ static void prom_slow(FILE *to, const struct sample *s)
 	if (!(s->have & SAMPLE_DST))
 		return;
 	prom_head(to, name, "IPv4 route lookups that allocated a destination.", PROM_COUNTER);
-	fprintf(to, "dststorm_%s{direction=\"in\"} %llu\n", name, (unsigned long long)s->dst.in_slow);
+	fprintf(to, "dststorm_%s{direction=\"in\"} %llu\n", name,
+		(unsigned long long)s->dst.in_slow);
 	fprintf(to, "dststorm_%s{direction=\"out\"} %llu\n", name,
 		(unsigned long long)s->dst.out_slow);
 }
@@ -165,8 +167,8 @@ static void prom_drops(FILE *to, const struct sample *s, const struct view_drops
 {
 	static const char name[] = "dropped_packets_total";
 
-	prom_head(to, "drops_available", "Whether drops are told by cause (needs root and tracefs).",
-		  PROM_GAUGE);
+	prom_head(to, "drops_available",
+		  "Whether drops are told by cause (needs root and tracefs).", PROM_GAUGE);
 	fprintf(to, "dststorm_drops_available %d\n", s->has_drops);
 	if (!s->has_drops)
 		return;
@@ -175,8 +177,7 @@ static void prom_drops(FILE *to, const struct sample *s, const struct view_drops
 		for (unsigned k = 0; k < 4; k++) {
 			bool own = k / 2;
 
-			fprintf(to,
-				"dststorm_%s{family=\"%s\",origin=\"%s\",cause=\"%s\"} %llu\n",
+			fprintf(to, "dststorm_%s{family=\"%s\",origin=\"%s\",cause=\"%s\"} %llu\n",
 				name, prom_families[k % 2], own ? "own" : "received", cause_name(c),
 				(unsigned long long)(own ? d->own[k % 2][c]
 							 : d->received[k % 2][c]));

@@ -94,7 +94,8 @@ unsigned rtnl_devs_top(const struct rtnl_devs *d, struct rtnl_top *top, unsigned
 		uint64_t sum = (uint64_t)one.dev.entries[0] + one.dev.entries[1];
 		unsigned at = nr;
 
-		while (at && sum > (uint64_t)top[at - 1].dev.entries[0] + top[at - 1].dev.entries[1])
+		while (at &&
+		       sum > (uint64_t)top[at - 1].dev.entries[0] + top[at - 1].dev.entries[1])
 			at--;
 		if (!sum || at == max)
 			continue;

@@ -53,9 +53,8 @@ int rtnl_route_parse(struct rtnl_route *r, const char *prefix, const char *type,
 	if (r->type == RTN_UNSPEC)
 		return err_set(err, -EINVAL,
 			       "a route's \"type\" is via, blackhole, unreachable or prohibit");
-	if (r->type == RTN_UNICAST
-		    ? !via || inet_pton(r->prefix.family, via, r->via) != 1
-		    : via != NULL)
+	if (r->type == RTN_UNICAST ? !via || inet_pton(r->prefix.family, via, r->via) != 1
+				   : via != NULL)
 		return err_set(err, -EINVAL,
 			       "a route of the type via, and no other, has \"via\": the address of "
 			       "a gateway of the family of %.60s",

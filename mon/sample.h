@@ -26,8 +26,8 @@ struct sample_ip {
 	uint64_t in_delivers, out_requests, out_discards, out_no_routes, in_no_routes,
 		in_bcast_pkts;
 	uint64_t in_csum_errors, rp_filter_pkts;
-	uint64_t icmp_in_msgs, icmp_in_echos, icmp_out_msgs, icmp_out_errors, icmp_out_dest_unreachs,
-		icmp_out_time_excds;
+	uint64_t icmp_in_msgs, icmp_in_echos, icmp_out_msgs, icmp_out_errors,
+		icmp_out_dest_unreachs, icmp_out_time_excds;
 	uint64_t icmp_out_rate_limit_global, icmp_out_rate_limit_host;
 	uint64_t udp_no_ports, udp_in_errors, udp_ignored_multi;
 };
@@ -63,15 +63,15 @@ struct sample_dst6 {
 };
 
 enum { /* parts of a sample */
-	SAMPLE_IFS = 1,
-	SAMPLE_IP4 = 2,
-	SAMPLE_IP6 = 4,
-	SAMPLE_NEIGH = 8,
-	SAMPLE_NEIGH_FILES = 16,
-	SAMPLE_DST = 32,
-	SAMPLE_CPU = 64,
-	SAMPLE_MEMORY = 128,
-	SAMPLE_SLAB = 256, /* /proc/slabinfo is for root only, and read for full samples */
+       SAMPLE_IFS = 1,
+       SAMPLE_IP4 = 2,
+       SAMPLE_IP6 = 4,
+       SAMPLE_NEIGH = 8,
+       SAMPLE_NEIGH_FILES = 16,
+       SAMPLE_DST = 32,
+       SAMPLE_CPU = 64,
+       SAMPLE_MEMORY = 128,
+       SAMPLE_SLAB = 256, /* /proc/slabinfo is for root only, and read for full samples */
 };
 
 struct sample {

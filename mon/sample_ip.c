@@ -65,9 +65,9 @@ int sample_ip(struct sampler *s, struct sample_ip *ip, struct err *err)
 	return ret;
 }
 
-#define SAMPLE_IP6(name, member)                               \
-	{                                                      \
-		"", name, offsetof(struct sample_ip6, member)  \
+#define SAMPLE_IP6(name, member)                              \
+	{                                                     \
+		"", name, offsetof(struct sample_ip6, member) \
 	}
 
 static const struct proc_field sample_snmp6[] = {

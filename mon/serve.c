@@ -141,7 +141,8 @@ static void serve_say(const struct evhttp_bound_socket *bound)
 	struct sockaddr_storage a;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&a;
 	struct sockaddr_in *v4 = (struct sockaddr_in *)&a;
-	evutil_socket_t fd = evhttp_bound_socket_get_fd((struct evhttp_bound_socket *)(uintptr_t)bound);
+	evutil_socket_t fd =
+		evhttp_bound_socket_get_fd((struct evhttp_bound_socket *)(uintptr_t)bound);
 	socklen_t len = sizeof(a);
 	char host[INET6_ADDRSTRLEN] = "?";
 

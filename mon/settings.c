@@ -69,8 +69,8 @@ static void settings_take(const char *path, bool walk, json_t *out)
 	while ((e = readdir(d))) {
 		char below[256];
 
-		if (e->d_name[0] != '.' && snprintf(below, sizeof(below), "%s/%s", path, e->d_name) <
-						   (int)sizeof(below))
+		if (e->d_name[0] != '.' &&
+		    snprintf(below, sizeof(below), "%s/%s", path, e->d_name) < (int)sizeof(below))
 			settings_take(below, false, out);
 	}
 	closedir(d);

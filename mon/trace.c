@@ -16,8 +16,8 @@
 #include "lib/err.h"
 #include "mon/btf.h"
 
-#define TRACE_NAME  "dststorm"
-#define TRACE_EVENT "drop"
+#define TRACE_NAME   "dststorm"
+#define TRACE_EVENT  "drop"
 #define TRACE_FORMAT "events/skb/kfree_skb/format"
 /* Of all the pairs of reason and function that a kernel has, a few hundred; overflow is reported.
  */
@@ -158,7 +158,9 @@ int trace_open(struct trace *t, bool shared, struct err *err)
 		snprintf(t->name, sizeof(t->name), TRACE_NAME "_%d", (int)getpid());
 	ret = trace_find_root(t, err);
 	if (!ret && access(trace_path(t, path, "events/skb/kfree_skb/hist"), F_OK))
-		ret = err_set(err, -ENOTSUP, "this kernel counts no events by itself: it lacks CONFIG_HIST_TRIGGERS");
+		ret = err_set(
+			err, -ENOTSUP,
+			"this kernel counts no events by itself: it lacks CONFIG_HIST_TRIGGERS");
 	if (!ret)
 		ret = trace_check(t, err);
 	if (!ret)

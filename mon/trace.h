@@ -5,8 +5,8 @@
  *
  * An event probe on top of kfree_skb adds the interface by which the packet came in (skb_iif, its
  * place taken from the kernel's type information). It is 0 for packets that the host made itself,
- * an ICMP error for example, which would otherwise be counted as dropped probes.  * Where the kernel
- * cannot do that, the plain event is used and trace->origin is false.
+ * an ICMP error for example, which would otherwise be counted as dropped probes.  * Where the
+ * kernel cannot do that, the plain event is used and trace->origin is false.
  *
  * Kernels free an answer of neighbour discovery that they have read just like one that they refuse
  * (icmpv6_rcv on 6.1, part of them on 6.12). These are no lost probes: a histogram of their own

@@ -57,8 +57,7 @@ int undo_address(struct undo *u, const char *ifname, int ifindex, const char *ad
 int undo_route(struct undo *u, const char *prefix, const char *type, const char *via,
 	       struct err *err)
 {
-	return undo_note(u,
-			 json_pack("{s:s,s:s,s:s*}", "route", prefix, "type", type, "via", via),
+	return undo_note(u, json_pack("{s:s,s:s,s:s*}", "route", prefix, "type", type, "via", via),
 			 err);
 }
 
@@ -86,9 +85,9 @@ static bool undo_same_link(const json_t *change, const char *name_key, int *inde
 static int undo_one_route(const json_t *change, const char *prefix, struct rtnl *r, struct err *err)
 {
 	struct rtnl_route route;
-	int ret = rtnl_route_parse(&route, prefix,
-				   json_string_value(json_object_get(change, "type")),
-				   json_string_value(json_object_get(change, "via")), err);
+	int ret =
+		rtnl_route_parse(&route, prefix, json_string_value(json_object_get(change, "type")),
+				 json_string_value(json_object_get(change, "via")), err);
 
 	if (!ret)
 		ret = rtnl_route_del(r, &route, err);

@@ -144,11 +144,10 @@ static json_t *watch_json_devices(const struct watch *w)
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < w->nr_devs; i++)
-		json_array_append_new(list,
-				      json_pack("{s:o,s:I,s:I}", "ifname",
-						wire_text(w->devs[i].name), "ipv4",
-						(json_int_t)w->devs[i].entries[0], "ipv6",
-						(json_int_t)w->devs[i].entries[1]));
+		json_array_append_new(list, json_pack("{s:o,s:I,s:I}", "ifname",
+						      wire_text(w->devs[i].name), "ipv4",
+						      (json_int_t)w->devs[i].entries[0], "ipv6",
+						      (json_int_t)w->devs[i].entries[1]));
 	return list;
 }
 
@@ -221,7 +220,8 @@ static int watch_loop(struct watch *w, struct err *err)
 	struct event *events[WATCH_EVENTS] = {};
 	struct timeval every = {
 		.tv_sec = (time_t)w->o->interval_s,
-		.tv_usec = (suseconds_t)(1e6 * (w->o->interval_s - (double)(time_t)w->o->interval_s)),
+		.tv_usec =
+			(suseconds_t)(1e6 * (w->o->interval_s - (double)(time_t)w->o->interval_s)),
 	};
 	int ret = 0;
 

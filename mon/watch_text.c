@@ -82,8 +82,8 @@ static void text_neighbours(FILE *to, const struct watch_frame *f)
 			t->gc_thresh2, t->gc_thresh3);
 		for (unsigned i = 0; i < TEXT_RATES; i++) {
 			const struct text_rate *r = &text_rates[i];
-			bool known = f->before && f->now->have & r->part &&
-				     f->before->have & r->part;
+			bool known =
+				f->before && f->now->have & r->part && f->before->have & r->part;
 
 			text_rate(to, f, 11, known,
 				  known ? text_u64(&f->before->neigh[k], r->offset) : 0,

@@ -185,8 +185,7 @@ static void rig_send_late(struct rig *r, int w)
 {
 	unsigned n = 0;
 
-	while (n < r->nr_late[w] &&
-	       send(r->wire[w], r->late[w][n].bytes, r->late[w][n].len, 0) > 0)
+	while (n < r->nr_late[w] && send(r->wire[w], r->late[w][n].bytes, r->late[w][n].len, 0) > 0)
 		n++;
 	r->nr_late[w] -= n;
 	memmove(r->late[w], r->late[w] + n, (size_t)r->nr_late[w] * sizeof(*r->late[w]));
@@ -249,8 +248,7 @@ static void rig_read_wire(struct rig *r, int w)
 
 void rig_send(struct rig *r, const struct rig_packet *p)
 {
-	uint8_t f[60] = {
-		[12] = 0x08, [14] = 0x45, [17] = 46, [20] = 0x40, [22] = p->ttl};
+	uint8_t f[60] = {[12] = 0x08, [14] = 0x45, [17] = 46, [20] = 0x40, [22] = p->ttl};
 	uint32_t sum = 0;
 
 	memcpy(f, rig_mac[RIG_IN], 6);

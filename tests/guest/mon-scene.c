@@ -8,8 +8,7 @@
 
 struct rig rig;
 
-void __attribute__((format(printf, 3, 4)))
-check(bool good, const char *name, const char *fmt, ...)
+void __attribute__((format(printf, 3, 4))) check(bool good, const char *name, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -8,8 +8,7 @@
 extern struct rig rig;
 
 /* Print "ok NAME", or "not ok NAME: what was wrong". */
-void __attribute__((format(printf, 3, 4)))
-check(bool good, const char *name, const char *fmt, ...);
+void __attribute__((format(printf, 3, 4))) check(bool good, const char *name, const char *fmt, ...);
 void check_equal(const char *name, json_int_t got, json_int_t want);
 
 /* Configure (@configure is stolen), arm and start. */

@@ -22,18 +22,17 @@ static struct in6_addr out6(uint32_t n)
 
 static json_t *configuration6(int thresh3, json_t *more_sysctls)
 {
-	json_t *sysctls = json_pack(
-		"[[s,i],[s,i],[s,i]]", "net.ipv6.neigh.default.gc_thresh1", thresh3 / 8,
-		"net.ipv6.neigh.default.gc_thresh2", thresh3 / 2,
-		"net.ipv6.neigh.default.gc_thresh3", thresh3);
+	json_t *sysctls = json_pack("[[s,i],[s,i],[s,i]]", "net.ipv6.neigh.default.gc_thresh1",
+				    thresh3 / 8, "net.ipv6.neigh.default.gc_thresh2", thresh3 / 2,
+				    "net.ipv6.neigh.default.gc_thresh3", thresh3);
 
 	if (more_sysctls)
 		json_array_extend(sysctls, more_sysctls);
 	json_decref(more_sysctls);
 	return json_pack("{s:[{s:s,s:s,s:[s,s]},{s:s,s:s,s:[s,s]}],s:o}", "interfaces", "mac",
 			 "02:00:00:00:00:01", "name", "in", "addresses", "198.18.0.1/16",
-			 "2001:2:0:1::1/64", "mac", "02:00:00:00:00:02", "name", "out",
-			 "addresses", "198.19.0.1/16", "2001:2:0:2::1/64", "sysctls", sysctls);
+			 "2001:2:0:1::1/64", "mac", "02:00:00:00:00:02", "name", "out", "addresses",
+			 "198.19.0.1/16", "2001:2:0:2::1/64", "sysctls", sysctls);
 }
 
 static void send_many6(int n, uint32_t first, int nr_dst)
@@ -235,7 +234,8 @@ static void send_answered6(int n, uint32_t first)
 	for (int i = 0; i < n; i++) {
 		p.dst = out6(first + (uint32_t)i);
 		rig_send6(&rig, &p);
-		for (int tries = 0; rig.replies - before + 500 < (uint64_t)i && tries < 100; tries++)
+		for (int tries = 0; rig.replies - before + 500 < (uint64_t)i && tries < 100;
+		     tries++)
 			rig_pump(&rig, 1);
 	}
 }
