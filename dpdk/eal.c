@@ -2,11 +2,13 @@
 #include "dpdk/eal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -18,7 +20,7 @@
 enum { EAL_ARGS_MAX = 64 };
 
 static struct {
-	bool started;
+	bool started, telemetry;
 	pthread_mutex_t lock; /* of last, which any of DPDK's threads may write */
 	char last[HUSH_LINE];
 	char told[HUSH_LINE];
@@ -147,15 +149,16 @@ int eal_start(const struct eal_options *o, struct err *err)
 	static const char *const lcores[] = { "-l", "-c", "--lcores", "-S", NULL };
 	static const char *const memory[] = { "-m", "--socket-mem", NULL };
 	static char size[32], where[512]; /* DPDK keeps pointers into them */
-	static char name[32], prefix[64];
+	static char name[32], prefix[64], no_telemetry[] = "--no-telemetry";
 	char *argv[EAL_ARGS_MAX] = { name, o->huge ? (char[]){ "--in-memory" } :
 						     (char[]){ "--no-huge" },
-				     (char[]){ "--no-shconf" }, (char[]){ "--no-telemetry" },
-				     prefix };
-	int argc = 5, ret;
+				     (char[]){ "--no-shconf" }, prefix };
+	int argc = 4, ret;
 
 	snprintf(name, sizeof(name), "%s", o->name);
-	snprintf(prefix, sizeof(prefix), "--file-prefix=%s", o->name);
+	snprintf(prefix, sizeof(prefix), "--file-prefix=%s-%d", o->name, (int)getpid());
+	if (!o->telemetry)
+		argv[argc++] = no_telemetry;
 	argc = add_pci(argv, argc, o);
 	if (!gives(o->args, memory)) {
 		snprintf(size, sizeof(size), "-m%u", o->memory_mb);
@@ -175,11 +178,24 @@ int eal_start(const struct eal_options *o, struct err *err)
 	 * DPDK would make a run-time directory, put nothing into it, and never remove it. Where it
 	 * cannot, with --no-shconf, it goes on without.
 	 */
-	setenv("RUNTIME_DIRECTORY", "/dev/null", 1);
+	if (!o->telemetry)
+		setenv("RUNTIME_DIRECTORY", "/dev/null", 1);
 	ret = start(o, argc, argv, err);
-	unsetenv("RUNTIME_DIRECTORY");
+	if (!o->telemetry)
+		unsetenv("RUNTIME_DIRECTORY");
+	eal.telemetry = o->telemetry && !ret;
 	eal.started = !ret;
 	return ret;
+}
+
+/* What telemetry needs in the file system, and DPDK leaves there. */
+static void remove_directory(void)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", rte_eal_get_runtime_dir());
+	unlink(path);
+	rmdir(rte_eal_get_runtime_dir());
 }
 
 void eal_stop(void)
@@ -187,5 +203,7 @@ void eal_stop(void)
 	if (!eal.started)
 		return;
 	eal.started = false;
+	if (eal.telemetry)
+		remove_directory();
 	rte_eal_cleanup();
 }

@@ -14,6 +14,7 @@ struct err;
 
 struct eal_options {
 	const char *name;	/* of the program */
+	bool telemetry;		/* let dpdk-telemetry.py in, by the file prefix NAME-PID */
 	bool huge;		/* hugepages, otherwise ordinary memory */
 	unsigned int memory_mb;
 	const char *pci[EAL_PCI_MAX]; /* addresses of the devices to look at; all others are let be */

@@ -89,6 +89,11 @@ bool port_can_receive(const struct port_name *name)
 	return !name->kind->no_rx;
 }
 
+uint16_t port_rx_queues(const struct port_name *name)
+{
+	return name->kind->rx_queues ? name->kind->rx_queues(name) : 1;
+}
+
 int port_prepare(const struct port_name *name, struct eal_options *o, struct err *err)
 {
 	return name->kind->prepare ? name->kind->prepare(name, o, err) : 0;
@@ -111,12 +116,11 @@ static unsigned int tx_room(const struct port_conf *conf)
 	return room(conf->frame_max, PORT_ROOM_MIN);
 }
 
-/* Drivers also copy into receive buffers what they are to send. */
 static unsigned int rx_room(const struct port_kind *kind, const struct port_conf *conf)
 {
 	if (kind->umem)
 		return PORT_PAGE - PORT_MBUF_OVERHEAD;
-	return room(RTE_MAX(conf->frame_max, conf->rx_frame_max), PORT_RX_ROOM_MIN);
+	return room(kind->rx_bytes ? kind->rx_bytes(conf) : conf->rx_frame_max, PORT_RX_ROOM_MIN);
 }
 
 static unsigned int rx_mbufs(const struct port_kind *kind)

@@ -65,6 +65,9 @@ int port_parse(const char *text, struct port_name *name, struct err *err);
 bool port_is(const struct port_name *name, const char *prefix);
 bool port_can_receive(const struct port_name *name);
 
+/* Queues without which some frames would not come in: an XDP socket sees one queue of a card's. */
+uint16_t port_rx_queues(const struct port_name *name);
+
 /*
  * Megabytes that eal_options.memory_mb has to have at least for DPDK itself and for such ports:
  * the sum over ports of port_memory_mb(), and PORT_MEMORY_BASE_MB once.

@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -31,6 +32,8 @@
 #endif
 
 enum {
+	IFACE_CARRIER_STEPS = 30,
+	IFACE_CARRIER_STEP_NS = 50 * 1000 * 1000,
 	/* Of a ring's slot: what lies before a frame that was received, or that is to be sent. */
 	PACKET_HEAD = 80,
 	PACKET_SLOT_MIN = 256,
@@ -64,12 +67,25 @@ static int iface_fits(const struct port *p, unsigned int mtu, struct err *err)
 		       p->conf.frame_max, mtu, p->name.arg, mtu + p->conf.frame_max - most);
 }
 
+/* An interface that was set up just now has its carrier within a second. */
+static int iface_look(const char *name, struct netif *n)
+{
+	const struct timespec step = { .tv_nsec = IFACE_CARRIER_STEP_NS };
+	int ret = netif_look(name, n);
+
+	for (int i = 0; i < IFACE_CARRIER_STEPS && !ret && n->up && !n->carrier; i++) {
+		nanosleep(&step, NULL);
+		ret = netif_look(name, n);
+	}
+	return ret;
+}
+
 /* Whether frames can go through it, and are allowed to. */
 static int iface_check(const struct port *p, struct err *err)
 {
 	const char *text = p->name.text, *name = p->name.arg;
 	struct netif n;
-	int ret = netif_look(name, &n);
+	int ret = iface_look(name, &n);
 
 	if (ret == -ENODEV)
 		return err_set(err, ret, "port %s: there is no such interface here: see ip link, and "
@@ -154,10 +170,10 @@ static int packet_allowed(const struct port *p, struct err *err)
 }
 
 /* The driver's slots are one after the other, so a block holds a whole number of them. */
-static unsigned int packet_slot(const struct port *p)
+static unsigned int packet_slot(const struct port_conf *conf)
 {
-	unsigned int need = p->conf.frame_max > p->conf.rx_frame_max ? p->conf.frame_max :
-								       p->conf.rx_frame_max;
+	unsigned int need = conf->frame_max > conf->rx_frame_max ? conf->frame_max :
+								   conf->rx_frame_max;
 	unsigned int slot = PACKET_SLOT_MIN;
 
 	while (slot < need + PACKET_HEAD)
@@ -168,7 +184,7 @@ static unsigned int packet_slot(const struct port *p)
 static int packet_describe(struct port *p, char device[64], char args[PORT_KIND_ARGS],
 			   struct err *err)
 {
-	unsigned int slot = packet_slot(p);
+	unsigned int slot = packet_slot(&p->conf);
 	int ret = packet_allowed(p, err);
 
 	if (!ret)
@@ -186,6 +202,7 @@ static int packet_describe(struct port *p, char device[64], char args[PORT_KIND_
 const struct port_kind port_af_packet = {
 	.prefix = "af_packet:",
 	.usage = "INTERFACE",
+	.rx_bytes = packet_slot,
 	.parse = iface_parse,
 	.describe = packet_describe,
 	.configured = iface_started,
@@ -256,6 +273,15 @@ static int xdp_describe(struct port *p, char device[64], char args[PORT_KIND_ARG
 	return 0;
 }
 
+static uint16_t xdp_rx_queues(const struct port_name *name)
+{
+	struct netif n;
+
+	if (netif_look(name->arg, &n))
+		return 1;
+	return n.queues < PORT_QUEUES_MAX ? (uint16_t)n.queues : PORT_QUEUES_MAX;
+}
+
 static uint32_t xdp_max_frame(const struct port *p)
 {
 	uint32_t most = iface_max_frame(p);
@@ -270,6 +296,7 @@ const struct port_kind port_af_xdp = {
 	.umem = true,
 	.paired = true,
 	.parse = iface_parse,
+	.rx_queues = xdp_rx_queues,
 	.describe = xdp_describe,
 	.configured = iface_started,
 	.stopping = iface_stopping,

@@ -17,6 +17,8 @@ struct port_kind {
 
 	/* Is the text after the colon possible at all? */
 	int (*parse)(const struct port_name *name, struct err *err);
+	/* As port_rx_queues(), which says 1 without. */
+	uint16_t (*rx_queues)(const struct port_name *name);
 	/* Before DPDK starts. */
 	int (*prepare)(const struct port_name *name, struct eal_options *o, struct err *err);
 	/* Can it work, and what are the DPDK device and its arguments (both to be filled in)? */
@@ -30,7 +32,9 @@ struct port_kind {
 	uint32_t (*max_frame)(const struct port *p);
 	int (*check)(struct port *p, uint64_t sent_pkts, uint64_t sent_bytes, struct err *err);
 
-	bool umem;   /* the driver gives the receive pools' memory to the kernel */
+	bool umem; /* the driver gives the receive pools' memory to the kernel */
+	/* Bytes of frame that a receive buffer has to hold, whatever the frames are; NULL: no more. */
+	unsigned int (*rx_bytes)(const struct port_conf *conf);
 	bool paired; /* as many queues one way as the other */
 	bool on_bus; /* DPDK found the device when it started */
 };

@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 
+#include "dpdk/telemetry.h"
 #include "gen/stats.h"
 
 enum {
@@ -78,9 +79,13 @@ static void flood_on_tick(evutil_socket_t fd, short what, void *arg)
 	if (f->port.nr_rx)
 		answer_poll(&f->answer, f->state == FLOOD_RUNNING);
 	trace_drain(&f->trace);
-	if (f->state != FLOOD_RUNNING || now < f->next_check_ns)
+	if (now < f->next_check_ns)
 		return;
 	f->next_check_ns = now + FLOOD_CHECK_NS;
+	if (f->eal.telemetry)
+		telemetry_tell(flood_stats(f));
+	if (f->state != FLOOD_RUNNING)
+		return;
 	if (!flood_check_port(f))
 		return;
 	flood_end(f, true);
@@ -133,6 +138,8 @@ int flood_arm(struct flood *f, struct err *err)
 		ret = port_prepare(&f->port_name, &f->eal, err);
 	if (!ret)
 		ret = eal_start(&f->eal, err);
+	if (!ret && f->eal.telemetry)
+		ret = telemetry_open("/dststorm/gen/stats", "What the generator counts", err);
 	if (!ret)
 		ret = port_open(&f->port, &f->port_name, &conf, err);
 	if (!ret)
@@ -195,6 +202,7 @@ int flood_free(struct flood *f, struct err *err)
 	lanes_free(&f->lanes);
 	answer_close(&f->answer);
 	port_close(&f->port);
+	telemetry_tell(NULL);
 	eal_stop();
 	plan_free(&f->plan);
 	f->done = f->tick = NULL;

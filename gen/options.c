@@ -22,7 +22,7 @@ static const char base[] =
 enum {
 	O_DST = 0x100, O_EXCLUDE, O_SRC, O_ORDER, O_SEED, O_RATE, O_NEW, O_DURATION, O_COUNT, O_LANES,
 	O_BURST, O_SET, O_SHARD, O_PORT, O_DST_MAC, O_ALLOW, O_DRY_RUN, O_CONTROL, O_HUGE, O_MEMORY,
-	O_TRACE, O_JSON, O_USAGE, O_HELP = '?', O_VERSION = 'V',
+	O_TELEMETRY, O_TRACE, O_JSON, O_USAGE, O_HELP = '?', O_VERSION = 'V',
 };
 
 static const struct argp_option table[] = {
@@ -44,7 +44,7 @@ static const struct argp_option table[] = {
 	  0 },
 
 	{ 0, 0, 0, 0, "Where to:", 2 },
-	{ "port", O_PORT, "PORT", 0, "null:, pcap:FILE or vhost:SOCKET", 0 },
+	{ "port", O_PORT, "PORT", 0, "null:, pcap:FILE, vhost:SOCKET, af_packet:IF, af_xdp:IF and more: dststorm-ports(7)", 0 },
 	{ "dst-mac", O_DST_MAC, "MAC", 0,
 	  "MAC of the host under test (02:d5 and the bytes of dut.in_address)", 0 },
 	{ "dry-run", O_DRY_RUN, "FILE", 0,
@@ -54,6 +54,8 @@ static const struct argp_option table[] = {
 	{ "control", O_CONTROL, "SOCKET", 0,
 	  "Take scenario and commands from a controller on this Unix socket", 0 },
 	{ "json", O_JSON, "FILE", 0, "Write the statistics there too, not only to stdout", 0 },
+	{ "telemetry", O_TELEMETRY, 0, 0,
+	  "Show the statistics to dpdk-telemetry.py, as /dststorm/gen/stats", 0 },
 	{ "trace-bursts", O_TRACE, "FILE", 0, "Write each burst: t_ns,lane,packets", 0 },
 
 	{ 0, 0, 0, 0, "Memory:", 4 },
@@ -289,6 +291,9 @@ static int parse_value(struct parse *p, int key, char *arg)
 		return set_memory(p, arg);
 	case O_HUGE:
 		o->eal.huge = true;
+		return 0;
+	case O_TELEMETRY:
+		o->eal.telemetry = true;
 		return 0;
 	case O_DRY_RUN:
 		o->dry_run = arg;

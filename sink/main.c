@@ -163,6 +163,7 @@ static int run_source(const struct options *o, struct err *err)
 						.port = &o->port,
 						.interface = o->where,
 						.huge = o->huge,
+						.telemetry = o->telemetry,
 						.memory_mb = o->memory_mb,
 						.buffer_mb = o->buffer_mb},
 			  err);

@@ -22,6 +22,7 @@ enum {
 	OPT_SENT,
 	OPT_ALIGN,
 	OPT_HUGE,
+	OPT_TELEMETRY,
 	OPT_MEMORY,
 	OPT_BUFFER,
 	OPT_PASSIVE,
@@ -50,6 +51,8 @@ static const struct argp_option option_table[] = {
 	 3},
 	{"huge", OPT_HUGE, NULL, 0, "ports: use hugepages", 3},
 	{"memory", OPT_MEMORY, "MB", 0, "ports: memory for packets (default: what it takes)", 3},
+	{"telemetry", OPT_TELEMETRY, NULL, 0,
+	 "ports: show the statistics to dpdk-telemetry.py, as /dststorm/sink/stats", 3},
 	{"buffer", OPT_BUFFER, "MB", 0,
 	 "live: room in the kernel for packets that wait to be seen (default 64)", 3},
 	{"passive", OPT_PASSIVE, NULL, 0, "answer no ARP and no neighbour solicitation", 3},
@@ -132,6 +135,9 @@ static int option(int key, char *arg, struct argp_state *state)
 		return option_number(arg, "--sent", 0, UINT64_MAX, &o->sent_pkts, p->err);
 	case OPT_ALIGN:
 		o->align = true;
+		return 0;
+	case OPT_TELEMETRY:
+		o->telemetry = true;
 		return 0;
 	case OPT_HUGE:
 		o->huge = true;

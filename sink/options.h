@@ -21,7 +21,7 @@ struct options {
 	unsigned int nr_sets, nr_allow;
 	uint32_t nr_shards;
 	struct sink_files files;
-	bool sent_given, align, huge, passive;
+	bool sent_given, align, huge, telemetry, passive;
 	uint64_t sent_pkts;
 	uint32_t memory_mb; /* 0: as much as it takes */
 	uint32_t buffer_mb;

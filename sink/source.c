@@ -25,7 +25,7 @@ int source_open(struct source **out, const struct source_conf *conf, struct err 
 	if (conf->kind == SOURCE_LIVE)
 		ret = source_live_open(&s->live, conf->interface, conf->buffer_mb, err);
 	else
-		ret = source_port_open(&s->port, conf->port, conf->huge, conf->memory_mb, err);
+		ret = source_port_open(&s->port, conf, err);
 	if (ret)
 		free(s);
 	else
@@ -59,7 +59,7 @@ int source_start(struct source *s, struct sink *sink, pthread_mutex_t *lock, str
 {
 	if (s->live)
 		return source_live_start(s->live, sink, lock, err);
-	return source_port_start(s->port, &sink->account, lock, err);
+	return source_port_start(s->port, sink, lock, err);
 }
 
 void source_stop(struct source *s)

@@ -25,7 +25,7 @@ struct source_conf {
 	enum source_kind kind; /* SOURCE_PORT or SOURCE_LIVE */
 	const struct port_name *port; /* of SOURCE_PORT */
 	const char *interface; /* of SOURCE_LIVE; must outlive the source */
-	bool huge; /* port */
+	bool huge, telemetry; /* port */
 	unsigned int memory_mb; /* port: for packets; 0: as much as it takes */
 	unsigned int buffer_mb; /* live: the kernel's ring */
 };

@@ -15,14 +15,18 @@
 
 #include "dpdk/eal.h"
 #include "dpdk/port.h"
+#include "dpdk/telemetry.h"
 #include "lib/err.h"
 #include "lib/nap.h"
 #include "sink/account.h"
 #include "sink/sink.h"
+#include "sink/source.h"
+#include "sink/stats.h"
 
-#define SOURCE_BURST	 64u
+#define SOURCE_BURST	  64u
+#define SOURCE_TELL_NS	  UINT64_C(1000000000)
 #define SOURCE_ANSWER_MAX 128u
-#define SOURCE_FRAME_MAX  2000u /* what is longer is accounted by its beginning */
+#define SOURCE_FRAME_MAX  1960u /* what is longer is accounted by its beginning */
 
 /*
  * Between polls: nap_active_ns() while packets come, which is how exact delays are, and up to
@@ -37,16 +41,20 @@ struct source_port {
 	pthread_t thread;
 	bool running;
 	atomic_bool stop;
-	struct account *account;
+	struct sink *sink;
+	struct account *account; /* the sink's */
 	pthread_mutex_t *lock;
+	bool telemetry;
+	uint64_t next_tell_ns;
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static unsigned int source_receive(struct source_port *s)
+/* Returns how many came from queue @q. */
+static unsigned int source_receive(struct source_port *s, uint16_t q)
 {
 	struct rte_mbuf *m[SOURCE_BURST];
-	unsigned int n = rte_eth_rx_burst(s->port.id, 0, m, SOURCE_BURST);
+	unsigned int n = rte_eth_rx_burst(s->port.id, q, m, SOURCE_BURST);
 	uint64_t now_ns;
 
 	if (!n)
@@ -107,6 +115,31 @@ static uint64_t source_answer(struct source_port *s, uint64_t now_ns)
 	return refused ? UINT64_MAX : next_ns;
 }
 
+/* Returns how many came, and whether there may be more. */
+static unsigned int source_receive_all(struct source_port *s, bool *full)
+{
+	unsigned int n, sum = 0;
+
+	*full = false;
+	for (uint16_t q = 0; q < s->port.nr_rx; q++) {
+		n = source_receive(s, q);
+		*full |= n == SOURCE_BURST;
+		sum += n;
+	}
+	return sum;
+}
+
+/* For telemetry: the statistics of now, once a second. */
+static void source_tell(struct source_port *s, uint64_t now_ns)
+{
+	if (!s->telemetry || now_ns < s->next_tell_ns)
+		return;
+	s->next_tell_ns = now_ns + SOURCE_TELL_NS;
+	pthread_mutex_lock(s->lock);
+	telemetry_tell(stats_json(s->sink, "running", now_ns));
+	pthread_mutex_unlock(s->lock);
+}
+
 static void source_nap(uint64_t nap_ns, uint64_t now_ns, uint64_t next_ns)
 {
 	if (next_ns <= now_ns)
@@ -122,14 +155,16 @@ static void *source_thread(void *arg)
 	uint64_t nap_ns = active_ns, now_ns, next_ns;
 	struct source_port *s = arg;
 	unsigned int n;
+	bool full;
 
 	prctl(PR_SET_TIMERSLACK, NAP_SLACK_NS);
 	rte_thread_register(); /* without it the pool works too, only slower */
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-		n = source_receive(s);
+		n = source_receive_all(s, &full);
 		now_ns = sink_now_ns();
 		next_ns = source_answer(s, now_ns);
-		if (n == SOURCE_BURST)
+		source_tell(s, now_ns);
+		if (full)
 			continue;
 		nap_ns = n ? active_ns : 2 * nap_ns;
 		if (nap_ns > NAP_IDLE_MAX_NS)
@@ -140,12 +175,13 @@ static void *source_thread(void *arg)
 	return NULL;
 }
 
-int source_port_start(struct source_port *s, struct account *a, pthread_mutex_t *lock,
-		       struct err *err)
+int source_port_start(struct source_port *s, struct sink *sink, pthread_mutex_t *lock,
+		      struct err *err)
 {
 	int ret;
 
-	s->account = a;
+	s->sink = sink;
+	s->account = &sink->account;
 	s->lock = lock;
 	atomic_store(&s->stop, false);
 	ret = pthread_create(&s->thread, NULL, source_thread, s);
@@ -166,32 +202,38 @@ void source_port_stop(struct source_port *s)
 
 /* --- the port --------------------------------------------------------------------------------- */
 
-static int source_open(struct source_port *s, const struct port_name *name, bool huge,
-		       unsigned int memory_mb, struct err *err)
+static int source_open_all(struct source_port *s, const struct source_conf *conf, struct err *err)
 {
-	struct eal_options eal = {.name = "dststorm-sink", .huge = huge, .memory_mb = memory_mb};
-	const struct port_conf conf = {.nr_queues = 1, .rx = true, .tx = true,
-				 .frame_max = SOURCE_ANSWER_MAX,
-				 .rx_frame_max = SOURCE_FRAME_MAX};
+	const struct port_conf port = {.nr_queues = port_rx_queues(conf->port),
+				       .rx = true,
+				       .tx = true,
+				       .frame_max = SOURCE_ANSWER_MAX,
+				       .rx_frame_max = SOURCE_FRAME_MAX};
+	struct eal_options eal = {.name = "dststorm-sink",
+				  .telemetry = conf->telemetry,
+				  .huge = conf->huge,
+				  .memory_mb = conf->memory_mb};
 	int ret;
 
-	if (!memory_mb)
-		eal.memory_mb = PORT_MEMORY_BASE_MB + port_memory_mb(name, &conf);
-	ret = port_prepare(name, &eal, err);
+	if (!eal.memory_mb)
+		eal.memory_mb = PORT_MEMORY_BASE_MB + port_memory_mb(conf->port, &port);
+	ret = port_prepare(conf->port, &eal, err);
 	if (!ret)
 		ret = eal_start(&eal, err);
-	return ret ? ret : port_open(&s->port, name, &conf, err);
+	if (!ret && conf->telemetry)
+		ret = telemetry_open("/dststorm/sink/stats", "What the sink counts", err);
+	s->telemetry = conf->telemetry;
+	return ret ? ret : port_open(&s->port, conf->port, &port, err);
 }
 
-int source_port_open(struct source_port **out, const struct port_name *name, bool huge,
-		     unsigned int memory_mb, struct err *err)
+int source_port_open(struct source_port **out, const struct source_conf *conf, struct err *err)
 {
 	struct source_port *s = calloc(1, sizeof(*s));
 	int ret;
 
 	if (!s)
 		return err_set(err, -ENOMEM, "no memory");
-	ret = source_open(s, name, huge, memory_mb, err);
+	ret = source_open_all(s, conf, err);
 	if (ret)
 		source_port_close(s);
 	else
@@ -205,6 +247,7 @@ void source_port_close(struct source_port *s)
 		return;
 	source_port_stop(s);
 	port_close(&s->port);
+	telemetry_tell(NULL);
 	eal_stop();
 	free(s);
 }

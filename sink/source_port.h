@@ -14,15 +14,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-struct account;
 struct err;
-struct port_name;
+struct sink;
+struct source_conf;
 struct source_port;
 
-/* Start DPDK, with @memory_mb or as much as it takes (0), and the port. Once in a process. Returns 0;
- * -EINVAL: it was asked for wrongly; other negative errno. */
-int source_port_open(struct source_port **s, const struct port_name *name, bool huge,
-		     unsigned int memory_mb, struct err *err);
+/* Start DPDK and the port. Once in a process. Returns 0; -EINVAL: it was asked for wrongly; other
+ * negative errno. */
+int source_port_open(struct source_port **s, const struct source_conf *conf, struct err *err);
 /* Everything goes. @s may be NULL. */
 void source_port_close(struct source_port *s);
 
@@ -30,8 +29,8 @@ void source_port_close(struct source_port *s);
 bool source_port_ready(struct source_port *s);
 void source_port_waits_for(struct source_port *s, char *buf, size_t size);
 
-int source_port_start(struct source_port *s, struct account *a, pthread_mutex_t *lock,
-		       struct err *err);
+int source_port_start(struct source_port *s, struct sink *sink, pthread_mutex_t *lock,
+		      struct err *err);
 /* Does nothing if it was not started. */
 void source_port_stop(struct source_port *s);
 
