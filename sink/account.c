@@ -24,6 +24,11 @@ void account_free(struct account *a)
 void account_start(struct account *a, uint64_t t0_ns)
 {
 	track_start(&a->track, t0_ns);
+	account_start_storms(a, t0_ns);
+}
+
+void account_start_storms(struct account *a, uint64_t t0_ns)
+{
 	for (uint32_t i = 0; i < a->nr_storms; i++)
 		storm_start(&a->storms[i], t0_ns);
 }

@@ -60,6 +60,8 @@ void account_free(struct account *a);
 
 /* The schedule begins, and the storms with it, at @t0_ns. */
 void account_start(struct account *a, uint64_t t0_ns);
+/* The storms alone do: the first probes will tell when the schedule began. */
+void account_start_storms(struct account *a, uint64_t t0_ns);
 
 /* The first @len bytes of an Ethernet frame of @wire_len that came at @now_ns: all of it unless a
  * capture was cut short. Probes are counted in batches. */

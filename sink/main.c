@@ -133,6 +133,7 @@ static int run_alone(const struct options *o, struct source *source, const sigse
 
 	if (configure(&s, o, err))
 		return EXIT_USAGE;
+	account_start_storms(&s.account, sink_now_ns());
 	if (!source_start(source, &s, &lock, err)) {
 		sigwait(end, &number);
 		source_stop(source);

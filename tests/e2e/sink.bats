@@ -69,7 +69,7 @@ agree()
 		    if value != int(want):
 		        wrong.append(f"{field}: {value}, not {want}")
 		parts = sum(got[k] for k in ("rx_pkts", "dup_pkts", "late_pkts", "foreign_pkts",
-		                             "bad_csum_pkts", "other_pkts", "arp_requests"))
+		                             "bad_csum_pkts", "other_pkts", "arp_requests", "nd_requests"))
 		if parts != got["frames_pkts"]:
 		    wrong.append(f"counters hold {parts} of {got['frames_pkts']} frames")
 		sys.exit("\n".join(wrong) or 0)
