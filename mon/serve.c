@@ -113,7 +113,7 @@ static void serve_on_request(struct evhttp_request *req, void *arg)
 		evhttp_send_error(req, HTTP_NOTFOUND, "only /metrics is here");
 	} else if (evhttp_request_get_command(req) != EVHTTP_REQ_GET) {
 		evhttp_add_header(evhttp_request_get_output_headers(req), "Allow", "GET");
-		evhttp_send_error(req, HTTP_BADMETHOD, "only GET is answered");
+		evhttp_send_reply(req, HTTP_BADMETHOD, "only GET is answered", NULL);
 	} else {
 		serve_metrics(arg, req);
 	}

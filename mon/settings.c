@@ -12,24 +12,16 @@
 
 /* Files, or folders of files. A host may have hundreds of interfaces, so these are not walked. */
 static const char *const settings_roots[] = {
-	"net/ipv4/neigh/default",
-	"net/ipv6/neigh/default",
-	"net/ipv4/route",
-	"net/ipv6/route",
-	"net/ipv4/ip_forward",
-	"net/ipv6/conf/all/forwarding",
-	"net/ipv4/conf/all",
-	"net/ipv4/conf/default",
-	"net/ipv6/conf/all",
-	"net/ipv4/icmp_ratelimit",
-	"net/ipv4/icmp_msgs_per_sec",
-	"net/ipv6/icmp",
-	"net/core/netdev_max_backlog",
+	"net/ipv4/neigh/default",  "net/ipv6/neigh/default",
+	"net/ipv4/route",	   "net/ipv6/route",
+	"net/ipv4/ip_forward",	   "net/ipv6/conf/all/forwarding",
+	"net/ipv4/conf/all",	   "net/ipv4/conf/default",
+	"net/ipv4/icmp_ratelimit", "net/ipv4/icmp_msgs_per_sec",
+	"net/ipv6/icmp",	   "net/core/netdev_max_backlog",
 	"net/core/default_qdisc",
 };
 
-static const char *const settings_of_link[] = {"net/ipv4/neigh", "net/ipv6/neigh", "net/ipv4/conf",
-					       "net/ipv6/conf"};
+static const char *const settings_of_link[] = {"net/ipv4/neigh", "net/ipv6/neigh", "net/ipv4/conf"};
 
 /* One file: its value, with what separates a list made blanks. */
 static void settings_file(int fd, const char *path, json_t *out)
@@ -83,7 +75,7 @@ json_t *settings_read(const struct rtnl_link *links, unsigned nr)
 	for (unsigned i = 0; out && i < sizeof(settings_roots) / sizeof(*settings_roots); i++)
 		settings_take(settings_roots[i], true, out);
 	for (unsigned i = 0; out && i < nr; i++) {
-		for (unsigned k = 0; k < 4; k++) {
+		for (unsigned k = 0; k < 3; k++) {
 			char path[96];
 
 			snprintf(path, sizeof(path), "%s/%s", settings_of_link[k], links[i].name);

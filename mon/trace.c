@@ -157,10 +157,6 @@ int trace_open(struct trace *t, bool shared, struct err *err)
 	if (shared)
 		snprintf(t->name, sizeof(t->name), TRACE_NAME "_%d", (int)getpid());
 	ret = trace_find_root(t, err);
-	if (!ret && access(trace_path(t, path, "events/skb/kfree_skb/hist"), F_OK))
-		ret = err_set(
-			err, -ENOTSUP,
-			"this kernel counts no events by itself: it lacks CONFIG_HIST_TRIGGERS");
 	if (!ret)
 		ret = trace_check(t, err);
 	if (!ret)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # dststorm-mon on any host: without a guest, and where it changes something, in a namespace of its own.
 
+# shellcheck disable=SC2030,SC2031 # each test is a subshell of its own, as it should be
 bats_require_minimum_version 1.5.0
 
 setup()
@@ -43,7 +44,10 @@ both='{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","address":"198.18.0.
 }
 
 @test "wrong usage is told with exit status 2" {
-	for args in "" "--once --stdio" "--no-such-option" "--port" "--once more"; do
+	for args in "" "--once --stdio" "--no-such-option" "--port" "--once more" "watch serve" \
+		"watch --interval 0" "watch --interval 1x" "watch --listen 127.0.0.1:1" "serve --json" \
+		"serve --listen localhost:1" "serve --listen 127.0.0.1:65536" "serve --listen 127.0.0.1" \
+		"--once --interval 2" "watch --state x"; do
 		# shellcheck disable=SC2086 # words
 		run "$mon" $args
 		[ "$status" -eq 2 ]
@@ -81,7 +85,10 @@ both='{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","address":"198.18.0.
 	for params in '{"interfaces":[{"mac":"nonsense","name":"in"}]}' \
 		'{"interfaces":[{"mac":"02:00:00:00:00:0a"}]}' '{"hide_cause":"nonsense"}' \
 		'{"neigh_events":3}' '{"sysctls":[["net.ipv4.ip_forward"]]}' '{"sysctls":[["../etc/x",1]]}' \
-		'{"sysctls":[["net.ipv4.nonsense",1]]}'; do
+		'{"sysctls":[["net.ipv4.nonsense",1]]}' '{"routes":[{"prefix":"198.18.9.1/24","type":"blackhole"}]}' \
+		'{"routes":[{"prefix":"198.18.9.0/24","type":"via"}]}' '{"routes":[{"prefix":"198.18.9.0/24","type":"x"}]}' \
+		'{"routes":[{"prefix":"198.18.9.0/24","type":"via","via":"2001:2::1"}]}' \
+		'{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","addresses":["198.18.0.1"]}]}'; do
 		need_root
 		run inside "ask '$params' | \"\$mon\" --stdio --state \"\$state\""
 		[ "$status" -eq 0 ]
@@ -160,4 +167,155 @@ both='{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","address":"198.18.0.
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output != *'inet 198.1'* ]]
+}
+
+@test "addresses and routes of both families are set, and put back after a crash" {
+	need_root
+	run inside "
+		routes='{\"interfaces\":[{\"mac\":\"02:00:00:00:00:0a\",\"name\":\"in\",\"addresses\":[\"198.18.0.1/16\",\"2001:2:0:1::1/64\"]},
+			{\"mac\":\"02:00:00:00:00:0b\",\"name\":\"out\",\"addresses\":[\"198.19.0.1/16\",\"2001:2:0:2::1/64\"]}],\"routes\":[
+			{\"prefix\":\"198.18.9.0/24\",\"type\":\"blackhole\"},{\"prefix\":\"2001:2:0:9::/64\",\"type\":\"prohibit\"},
+			{\"prefix\":\"198.18.10.0/24\",\"type\":\"via\",\"via\":\"198.19.0.9\"},
+			{\"prefix\":\"2001:2:0:a::/64\",\"type\":\"via\",\"via\":\"2001:2:0:2::9\"}]}'
+		ip link add w0 type veth peer name w1
+		sysctl -qw net.ipv4.conf.w0.forwarding=1 net.ipv4.conf.all.accept_redirects=0
+		mkfifo '$BATS_TEST_TMPDIR/in'
+		\"\$mon\" --stdio --state \"\$state\" <'$BATS_TEST_TMPDIR/in' &
+		exec 7>'$BATS_TEST_TMPDIR/in'
+		ask \"\$(tr -d '\n' <<<\$routes)\" >&7
+		sleep 1
+		ip route; ip -6 route; ip -6 -o addr show tentative
+		sysctl net.ipv6.conf.all.forwarding
+		kill -9 \$!
+		wait \$! || true
+		echo after
+		true | \"\$mon\" --stdio --state \"\$state\"
+		ip route; ip -6 route; ip -o addr
+		sysctl net.ipv4.conf.w0.forwarding net.ipv4.conf.all.accept_redirects net.ipv4.ip_forward net.ipv6.conf.all.forwarding"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	local before=${output%%after*} after=${output##*after}
+	[[ $before == *'blackhole 198.18.9.0/24'* ]]
+	[[ $before == *'198.18.10.0/24 via 198.19.0.9 dev v1'* ]]
+	[[ $before == *'prohibit 2001:2:0:9::/64'* ]]
+	[[ $before == *'2001:2:0:a::/64 via 2001:2:0:2::9 dev v1'* ]]
+	[[ $before != *tentative* ]]
+	[[ $before == *'net.ipv6.conf.all.forwarding = 1'* ]]
+	[[ $after != *198.1* ]] && [[ $after != *2001:2:* ]]
+	[[ $after == *'w0.forwarding = 1'*'accept_redirects = 0'*'ip_forward = 0'*'net.ipv6.conf.all.forwarding = 0'* ]]
+}
+
+@test "watch prints a table in each interval, without root too, and says what needs root" {
+	run --separate-stderr timeout --preserve-status 1 setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$mon" watch --interval 0.3
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	[ "$(grep -c 'every 0.3 s' <<<"$output")" -ge 2 ]
+	[[ $output == *gc*IPv4*IPv6*'top devices'*'drops by cause: drops cannot be told'*root* ]]
+	[[ $output != *$'\033'* ]]
+}
+
+@test "watch --json is one line of JSON in each interval, and ends when nobody reads" {
+	timeout --preserve-status 1 "$mon" watch --json --interval 0.3 >"$BATS_TEST_TMPDIR/lines"
+	/usr/bin/python3 - "$BATS_TEST_TMPDIR/lines" <<-'EOF'
+		import json, sys
+		lines = [json.loads(l) for l in open(sys.argv[1])]
+		assert len(lines) >= 3, lines
+		for a, b in zip(lines, lines[1:]):
+		    assert 0.2e9 < b["t_ns"] - a["t_ns"] < 1e9
+		assert all(l["v"] == 1 and l["event"] == "watch" and l["neigh"]["ipv6"]["gc_thresh3"] for l in lines)
+		assert all("drops_pkts" in l or l["drops_why"] for l in lines)
+	EOF
+	set -o pipefail
+	timeout 10 "$mon" watch --json --interval 0.1 | head -n 2 >/dev/null
+}
+
+@test "watch lists the devices with the most neighbours" {
+	need_root
+	run inside "
+		ip link set v0 up; ip link set v1 up
+		for i in 1 2 3; do ip neigh add 198.18.0.\$i lladdr 02:00:00:00:00:01 dev v0 nud permanent; done
+		for i in 1 2 3 4; do ip neigh add 198.19.0.\$i lladdr 02:00:00:00:00:01 dev v1 nud permanent; done
+		timeout --preserve-status 0.5 \"\$mon\" watch"
+	[ "$status" -eq 0 ]
+	[[ $output == *'top devices'*$'\n'v1*' 4 '*$'\n'v0*' 3 '* ]]
+}
+
+@test "watch fits into its terminal, is redrawn when that is resized, and leaves it as it was" {
+	/usr/bin/python3 - "$mon" <<-'EOF'
+		import fcntl, os, pty, re, select, signal, struct, subprocess, sys, termios, time
+		master, slave = pty.openpty()
+		size = lambda rows, cols: fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, cols, 0, 0))
+		size(6, 40)
+		before = termios.tcgetattr(slave)
+		p = subprocess.Popen([sys.argv[1], "watch", "--interval", "0.2"], stdout=slave, stdin=slave,
+		    env={**os.environ, "TERM": "xterm"})
+		def collect(s):
+		    out, end = b"", time.time() + s
+		    while select.select([master], [], [], max(0, end - time.time()))[0]:
+		        out += os.read(master, 65536)
+		    return out.decode()
+		small = collect(1)
+		assert small.startswith("\033[2J\033[H"), repr(small)
+		for frame in small.split("\033[H")[1:-1]:
+		    lines = [re.sub("\033\\[[0-9]*[A-Z]", "", l) for l in frame.split("\r\n")]
+		    assert len(lines) <= 6 and max(map(len, lines)) <= 40, lines
+		size(50, 200)
+		p.send_signal(signal.SIGWINCH)
+		large = collect(1)
+		assert "\033[2J" in large and "drops by cause" in large, repr(large)
+		p.terminate()
+		assert p.wait(5) == 0
+		assert termios.tcgetattr(slave) == before
+	EOF
+}
+
+# serving COMMANDS: run them while it serves; `code METHOD PATH [FILE]` prints status and headers.
+serving()
+{
+	need_root
+	run inside "
+		code() { /usr/bin/python3 - \"\$@\" <<-'EOF'
+			import sys, http.client
+			c = http.client.HTTPConnection('127.0.0.1', 9718, timeout=5)
+			c.request(sys.argv[1], sys.argv[2], body='x' if sys.argv[1] == 'POST' else None)
+			r = c.getresponse(); body = r.read()
+			print(r.status, r.getheader('Content-Type'), r.getheader('Allow'))
+			if len(sys.argv) > 3: open(sys.argv[3], 'wb').write(body)
+			EOF
+		}
+		ip link set lo up
+		\"\$mon\" serve &
+		sleep 0.5
+		$1
+		kill \$!
+		wait \$!"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "serve answers GET /metrics and nothing else, and ends in order" {
+	serving "code GET /metrics; code GET /; code GET /metrics/x; code POST /metrics; code HEAD /metrics; code DELETE /metrics
+		[ \"\$(ss -Hltn | wc -l)\" -eq 1 ]; ss -Hltn"
+	[[ $output == *$'\n200 text/plain; version=0.0.4; charset=utf-8 None\n404 '*$'\n404 '*$'\n405 '*GET$'\n405 '*$'\n405 '* ]]
+	[[ $output == *127.0.0.1:9718* ]]
+	[[ $output == *'serving http://127.0.0.1:9718/metrics'* ]]
+}
+
+@test "serve takes one sample a second at most" {
+	serving "for i in 1 2 3; do code GET /metrics '$BATS_TEST_TMPDIR/m'\$i; done"
+	cmp "$BATS_TEST_TMPDIR/m1" "$BATS_TEST_TMPDIR/m2" || cmp "$BATS_TEST_TMPDIR/m2" "$BATS_TEST_TMPDIR/m3"
+}
+
+@test "Prometheus's own checker has nothing to say about the metrics" {
+	local promtool
+	promtool=$(scripts/promtool) || skip "NO PROMTOOL: $(scripts/promtool 2>&1)"
+	serving "code GET /metrics '$BATS_TEST_TMPDIR/metrics'"
+	[ "$(grep -c '^dststorm_' "$BATS_TEST_TMPDIR/metrics")" -gt 40 ]
+	run "$promtool" check metrics <"$BATS_TEST_TMPDIR/metrics"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	run "$promtool" check metrics <<<'dststorm_x_ms 1' # it would have something to say
+	[ -n "$output" ]
 }
