@@ -84,12 +84,14 @@ static bool is_share(double x)
 
 static int init_hot(struct sched *s, const struct sched_conf *conf, struct err *err)
 {
-	long double nr = ceill((long double)conf->hot_destinations * (long double)s->n);
+	double exact = conf->hot_destinations * (double)s->n;
+	/* 0.07 of 100 are 7, not the 8 that roundings make of them. */
+	double nr = ceil(exact - fmin(exact * 0x1p-48, 1e-6));
 
 	if (!is_share(conf->hot_packets) || !is_share(conf->hot_destinations))
 		return err_set(err, -EINVAL, "%g of the packets to %g of the destinations: both are "
 			       "shares from 0 to 1", conf->hot_packets, conf->hot_destinations);
-	s->nr_hot = nr < (long double)s->n ? (uint64_t)nr : s->n;
+	s->nr_hot = nr < (double)s->n ? (uint64_t)nr : s->n;
 	/* Without a rest the first ones get it all. */
 	s->hot_threshold = s->nr_hot == s->n ? UINT64_MAX : (uint64_t)ldexp(conf->hot_packets, 63);
 	if (!s->nr_hot && s->hot_threshold)

@@ -28,15 +28,28 @@ struct window {
 	uint64_t t[WINDOW_EVENTS], n[WINDOW_EVENTS];
 	unsigned int head, tail;
 	uint64_t inside, most, limit;
+	const struct rate *rate; /* if not NULL, of a stream that began at t0 */
+	uint64_t t0, over;
 };
 
-static inline struct window *window_new(uint64_t rate, uint32_t burst)
+/* @over: packets that may be sent beyond the rate. */
+static inline struct window *window_new(uint64_t rate, uint64_t over)
 {
 	struct window *w = calloc(1, sizeof(*w));
 
 	assert_non_null(w);
-	w->limit = rate / 1000 + burst;
+	w->limit = rate / 1000 + over;
+	w->over = over;
 	return w;
+}
+
+/* The greatest rate of the millisecond that ends at @t: ramps only go up or only down. */
+static inline uint64_t window_limit(const struct window *w, uint64_t t)
+{
+	uint64_t end, from = t - w->t0 > NS_PER_MS ? t - w->t0 - NS_PER_MS : 0;
+	uint64_t a = rate_at_ns(w->rate, from, &end), b = rate_at_ns(w->rate, t - w->t0, &end);
+
+	return (a > b ? a : b) / 1000 + w->over;
 }
 
 static inline void window_sent(struct window *w, uint64_t t, uint64_t n)
@@ -54,6 +67,8 @@ static inline void window_sent(struct window *w, uint64_t t, uint64_t n)
 	w->inside += n;
 	if (w->inside > w->most)
 		w->most = w->inside;
+	if (w->rate)
+		w->limit = window_limit(w, t);
 	if (w->inside > w->limit)
 		fail_msg("%lu packets in 1 ms at %lu, the limit is %lu", w->inside, t, w->limit);
 }
@@ -75,21 +90,30 @@ struct sim {
 	uint64_t sleep_late_ns; /* a sleeping lane wakes up to that much too late */
 };
 
-static inline void sim_init(struct sim *s, uint64_t rate, uint64_t total, uint32_t burst,
-			    uint32_t lanes)
+static inline void sim_init_rate(struct sim *s, const struct rate *rate, uint64_t total,
+				 uint32_t burst, uint32_t lanes)
 {
 	memset(s, 0, sizeof(*s));
-	s->rate = rate;
-	s->pps = *rate_constant(rate);
+	s->rate = rate->pps;
+	s->pps = *rate;
 	s->lanes = lanes;
 	s->t0 = s->now = 123456789;
-	s->window = window_new(rate, burst);
+	s->window = window_new(rate->pps, burst + rate->group - 1);
+	if (rate->nr_steps > 1)
+		s->window->rate = &s->pps;
+	s->window->t0 = s->t0;
 	s->sleep_late_ns = 5000;
-	rng_seed(&s->rng, rate + lanes);
+	rng_seed(&s->rng, rate->pps + lanes);
 	for (uint32_t k = 0; k < lanes; k++) {
 		pace_init(&s->lane[k].pace, s->t0, &s->pps, total, burst, k, lanes);
 		s->lane[k].poll_at = s->t0;
 	}
+}
+
+static inline void sim_init(struct sim *s, uint64_t rate, uint64_t total, uint32_t burst,
+			    uint32_t lanes)
+{
+	sim_init_rate(s, rate_constant(rate), total, burst, lanes);
 }
 
 static inline struct lane *sim_next(struct sim *s)

@@ -158,6 +158,32 @@ static void fill_takes_any_length(void **state)
 }
 
 /* Shards walk positions with a step greater than 1: disjoint, and together everything. */
+/* 64-bit bursts say what single calls say, below 2^32 and above, where walks are most frequent too. */
+static void fill64_is_many_at(void **state)
+{
+	static const uint64_t sizes[] = { 1, 1000, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1,
+					  (UINT64_C(129) << 40) + 1, UINT64_MAX };
+	uint64_t pos[300], out[300];
+	struct perm p;
+	struct rng r;
+
+	(void)state;
+	rng_seed(&r, 64);
+	for (unsigned int k = 0; k < 6; k++)
+		for (unsigned int nr = 0; nr < 300; nr += 1 + nr / 4) {
+			perm_init(&p, sizes[k], nr);
+			for (unsigned int i = 0; i < nr; i++)
+				pos[i] = rng_below(&r, sizes[k]);
+			memset(out, 0xee, sizeof(out));
+			perm_fill64(&p, pos, out, nr);
+			for (unsigned int i = 0; i < nr; i++)
+				assert_int_equal(out[i], perm_at(&p, pos[i]));
+			assert_int_equal(out[nr], UINT64_C(0xeeeeeeeeeeeeeeee));
+			perm_fill64(&p, pos, pos, nr);
+			assert_memory_equal(pos, out, nr * sizeof(*out));
+		}
+}
+
 static void shards_partition(uint64_t n, uint64_t shards)
 {
 	uint8_t *seen = calloc(n, 1);
@@ -328,6 +354,7 @@ int main(void)
 		cmocka_unit_test(large_sizes_have_an_inverse),
 		cmocka_unit_test(full_range_hits_a_window_once),
 		cmocka_unit_test(fill_takes_any_length),
+		cmocka_unit_test(fill64_is_many_at),
 		cmocka_unit_test(steps_partition),
 		cmocka_unit_test(consecutive_images_are_not_correlated),
 		cmocka_unit_test(each_bit_of_the_position_matters),
