@@ -144,6 +144,6 @@ $(B)/fuzz/libdststorm.a: $(FUZZ_LIB_O)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(B)/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(B)/fuzz/libdststorm.a | deps-test
 	$(call say,FUZZ,$@)
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(filter %.c %.a,$^) $(LIB_LIBS)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $< $(filter %.a,$^) $(LIB_LIBS)
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -32,9 +32,9 @@ size_t arp_reply(const uint8_t *request, uint8_t *reply, const uint8_t mac[6]);
  * first). Returns the length, at most ARP_FRAME_MAX.
  *
  * In the form of a request for the own address, as RFC 5227 section 3 wants it: every host must
- * process the sender of a request, while some ignore replies that nobody asked for. Linux takes both
- * forms alike (it looks past locktime, and makes a new entry if arp_accept is 1), but a reply only
- * if its target MAC repeats the sender's.
+ * process the sender of a request, while some ignore replies that nobody asked for. Linux takes
+ * both forms alike (it looks past locktime, and makes a new entry if arp_accept is 1), but a reply
+ * only if its target MAC repeats the sender's.
  */
 size_t arp_announce(uint8_t *frame, uint32_t ip, const uint8_t mac[6], const uint16_t *vlans,
 		    unsigned int nr_vlans);

@@ -36,7 +36,7 @@ enum {
 /* What IP carries. */
 struct payload {
 	const uint8_t *at;
-	size_t len;  /* by the IP header */
+	size_t len; /* by the IP header */
 	size_t here; /* bytes that can be read, at most len */
 	const uint8_t *addresses; /* source and destination, for the checksum */
 	unsigned int protocol;
@@ -222,14 +222,15 @@ static ASIDE void decode_icmp6(struct payload p, struct decoded *d)
 {
 	decode_icmp(p, d);
 	/* Right behind the addresses, so that who answers it need not look for it. */
-	if (d->kind != DECODE_ICMP || d->icmp_type != DECODE_SOLICIT ||
-	    p.at != p.addresses + 32 || !solicit_valid(p, d))
+	if (d->kind != DECODE_ICMP || d->icmp_type != DECODE_SOLICIT || p.at != p.addresses + 32 ||
+	    !solicit_valid(p, d))
 		return;
 	d->dst = (struct addr){be64(p.at + 8), be64(p.at + 16)};
 	d->kind = DECODE_ND_SOLICIT;
 }
 
-/* --- layer 3: @len bytes can be read, the wire had @wire_len, padding included ----------------- */
+/* --- layer 3: @len bytes can be read, the wire had @wire_len, padding included -----------------
+ */
 
 /* With a header of @header bytes. */
 static INLINE void decode_ipv4_behind(const uint8_t *ip, size_t header, size_t len, size_t wire_len,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The Ethernet header with its VLAN tags: what decode(), ARP and neighbour discovery have in common.
- * A tag is four bytes between the source MAC and the type: 0x8100 (802.1Q, and the inner one of two)
- * or 0x88a8 (802.1ad, the outer one).
+ * The Ethernet header with its VLAN tags: what decode(), ARP and neighbour discovery have in
+ * common. A tag is four bytes between the source MAC and the type: 0x8100 (802.1Q, and the inner
+ * one of two) or 0x88a8 (802.1ad, the outer one).
  */
 #ifndef LIB_ETHER_H
 #define LIB_ETHER_H

@@ -37,8 +37,10 @@ void nd_mac_of(struct addr a, uint8_t mac[6])
 
 	mac[0] = 0x02;
 	mac[1] = 0xd6;
-	memcpy(mac + 2, (uint8_t[]){(uint8_t)(hash >> 24), (uint8_t)(hash >> 16),
-				    (uint8_t)(hash >> 8), (uint8_t)hash}, 4);
+	memcpy(mac + 2,
+	       (uint8_t[]){(uint8_t)(hash >> 24), (uint8_t)(hash >> 16), (uint8_t)(hash >> 8),
+			   (uint8_t)hash},
+	       4);
 }
 
 /* RFC 1071 over the advertisement and its pseudo header. */

@@ -19,10 +19,10 @@ void nd_mac_of(struct addr a, uint8_t mac[6]);
 
 /*
  * Write the answer to @request (a frame that decode() called DECODE_ND_SOLICIT) into @reply,
- * ND_FRAME_MAX bytes: an advertisement with S and O set and the MAC as target link-layer address, to
- * the asker, with the tags of the request. @reply may be @request if that has the room.
- * Returns its length, or 0 if no answer may be given: source unspecified (duplicate address
- * detection, RFC 4862), source equal to target, or the asker's MAC is a group or zero.
+ * ND_FRAME_MAX bytes: an advertisement with S and O set and the MAC as target link-layer address,
+ * to the asker, with the tags of the request. @reply may be @request if that has the room. Returns
+ * its length, or 0 if no answer may be given: source unspecified (duplicate address detection, RFC
+ * 4862), source equal to target, or the asker's MAC is a group or zero.
  */
 size_t nd_reply(const uint8_t *request, uint8_t *reply, const uint8_t mac[6]);
 

@@ -43,8 +43,8 @@ static int account_reply(const uint8_t *frame, const struct decoded *d, uint64_t
 	size_t len;
 
 	respond_mac(d->family_is_v6 ? AF_INET6 : AF_INET, d->dst, mac_nr, mac);
-	len = d->family_is_v6 ? nd_reply(frame, out->frame, mac) :
-				arp_reply(frame, out->frame, mac);
+	len = d->family_is_v6 ? nd_reply(frame, out->frame, mac)
+			      : arp_reply(frame, out->frame, mac);
 	out->len = (uint8_t)len;
 	return len ? 0 : -1;
 }

@@ -75,8 +75,8 @@ static inline void account_frame(struct account *a, const uint8_t *frame, size_t
 
 /*
  * What to send. account_take() hands out the frame that is to be sent first of those due at @now_ns
- * (len, frame), or returns -1. For each one the source then calls account_sent() or, if there was no
- * room for it, account_unsent(), before it takes again: then it is the first once more.
+ * (len, frame), or returns -1. For each one the source then calls account_sent() or, if there was
+ * no room for it, account_unsent(), before it takes again: then it is the first once more.
  */
 int account_take(struct account *a, uint64_t now_ns, struct answer *out);
 void account_sent(struct account *a, const struct answer *answer);

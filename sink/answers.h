@@ -52,8 +52,8 @@ struct answer *answers_push(struct answers *a, uint64_t due_ns);
 /* Take out the one that is due first. Returns 0; -1 if none is due at @now_ns. */
 int answers_pop(struct answers *a, uint64_t now_ns, struct answer *out);
 
-/* Put back one that was popped: its turn stays. There is room if nothing was pushed since. Returns 0,
- * or -1 if there is none. */
+/* Put back one that was popped: its turn stays. There is room if nothing was pushed since. Returns
+ * 0, or -1 if there is none. */
 int answers_put_back(struct answers *a, const struct answer *answer);
 
 /* When the first is due; UINT64_MAX if none waits. */

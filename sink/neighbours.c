@@ -30,7 +30,8 @@ static int neighbours_host(const char *text, struct respond_host *out, struct er
 		}
 		if (inet_pton(AF_INET6, address, &in6) == 1) {
 			memcpy(half, &in6, sizeof(half));
-			*out = (struct respond_host){AF_INET6, {be64toh(half[0]), be64toh(half[1])}};
+			*out = (struct respond_host){AF_INET6,
+						     {be64toh(half[0]), be64toh(half[1])}};
 			return 0;
 		}
 	}

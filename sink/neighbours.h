@@ -16,7 +16,8 @@ struct neighbours {
 };
 
 /*
- * Let @a respond for the destinations of all streams and the gateways of the routes, by the rules of
+ * Let @a respond for the destinations of all streams and the gateways of the routes, by the rules
+ * of
  * @s, and prepare its storms. @dut: the @nr_dut texts "ADDRESS[/LEN]" are the DUT's own addresses
  * beside those of the scenario. @n and @s must outlive @a. Returns 0, -EINVAL, -ENOMEM.
  */

@@ -122,8 +122,8 @@ int storm_take(struct storm *s, uint64_t now_ns, struct answer *out)
 	respond_mac(s->set->family, a, s->mac_changes ? k / s->n : 0, mac);
 	out->due_ns = due_ns;
 	out->kind = ANSWER_ANNOUNCEMENT;
-	out->len = (uint8_t)(s->set->family == AF_INET ?
-				     arp_announce(out->frame, (uint32_t)a.lo, mac, NULL, 0) :
-				     nd_announce(out->frame, a, mac, NULL, 0));
+	out->len = (uint8_t)(s->set->family == AF_INET
+				     ? arp_announce(out->frame, (uint32_t)a.lo, mac, NULL, 0)
+				     : nd_announce(out->frame, a, mac, NULL, 0));
 	return 0;
 }

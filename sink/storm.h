@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Announcements that nobody asked for: gratuitous ARP or unsolicited advertisements of the addresses
- * of a set in turn, again and again, at a rate. Pure: it says what is due at a time; who sends it
- * says when.
+ * Announcements that nobody asked for: gratuitous ARP or unsolicited advertisements of the
+ * addresses of a set in turn, again and again, at a rate. Pure: it says what is due at a time; who
+ * sends it says when.
  *
  * Number k is due k / rate after the start, and there are rate * duration of them. One that could
  * not be sent in time is sent when it can, but none after the end. The DUT's own addresses are

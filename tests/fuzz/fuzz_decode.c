@@ -50,13 +50,15 @@ static struct layout layout_of(const uint8_t *f, size_t size)
 {
 	struct layout l = {.l3 = 14};
 
-	while (l.l3 <= size && (be16_at(f + l.l3 - 2) == 0x8100 || be16_at(f + l.l3 - 2) == 0x88a8)) {
+	while (l.l3 <= size &&
+	       (be16_at(f + l.l3 - 2) == 0x8100 || be16_at(f + l.l3 - 2) == 0x88a8)) {
 		l.l3 += 4;
 		l.tags++;
 	}
 	if (l.tags > 2 || l.l3 > size)
 		return (struct layout){0};
-	if (be16_at(f + l.l3 - 2) == 0x0800 && size >= l.l3 + 20 && f[l.l3] >= 0x45 && f[l.l3] < 0x50) {
+	if (be16_at(f + l.l3 - 2) == 0x0800 && size >= l.l3 + 20 && f[l.l3] >= 0x45 &&
+	    f[l.l3] < 0x50) {
 		l.l4 = l.l3 + (f[l.l3] & 15u) * 4;
 		l.family = 4;
 		l.protocol = f[l.l3 + 9];
@@ -96,8 +98,8 @@ static uint32_t l4_sum(const uint8_t *f, const struct layout *l, size_t len)
 	uint32_t sum = 0;
 
 	if (l->protocol != 1)
-		sum = add_up(l->protocol + (uint32_t)len,
-			     f + l->l3 + (l->family == 4 ? 12 : 8), l->family == 4 ? 8 : 32);
+		sum = add_up(l->protocol + (uint32_t)len, f + l->l3 + (l->family == 4 ? 12 : 8),
+			     l->family == 4 ? 8 : 32);
 	return add_up(sum, f + l->l4, len);
 }
 

@@ -14,13 +14,14 @@
 
 enum { ICMP = 1, TCP = 6, UDP = 17, ICMP6 = 58 };
 
-static const struct probe sent = { .stream = 3, .shard = 4, .seq = 0x123456789abc,
-				   .due_ns = 0xfedcba9876543210 };
-static const uint8_t src6[16] = { 0x20, 1, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2 };
-static const uint8_t dst6[16] = { 0x20, 1, 0, 2, 0, 0, 0, 2, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66,
-				  0x77, 0x88 };
+static const struct probe sent = {
+	.stream = 3, .shard = 4, .seq = 0x123456789abc, .due_ns = 0xfedcba9876543210};
+static const uint8_t src6[16] = {0x20, 1, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2};
+static const uint8_t dst6[16] = {0x20, 1,    0,	   2,	 0,    0,    0,	   2,
+				 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88};
 
-/* --- frames, written as the standards word them ------------------------------------------------ */
+/* --- frames, written as the standards word them ------------------------------------------------
+ */
 
 static uint8_t frame[FRAME_MAX];
 
@@ -62,7 +63,7 @@ static void fill_csum(const struct shape *s, uint8_t *ip, uint8_t *l4, size_t le
 
 static size_t put_ethernet(const struct shape *s)
 {
-	static const uint8_t macs[12] = { 2, 0, 0, 0, 0, 1, 2, 0xd5, 1, 2, 3, 4 };
+	static const uint8_t macs[12] = {2, 0, 0, 0, 0, 1, 2, 0xd5, 1, 2, 3, 4};
 	size_t at = 12;
 
 	memset(frame, 0, sizeof(frame));
@@ -98,7 +99,7 @@ static uint8_t *put_ip(const struct shape *s, uint8_t *ip, size_t len)
 	put16(ip + 2, 20 + (unsigned int)len);
 	ip[8] = 2;
 	ip[9] = (uint8_t)s->protocol;
-	memcpy(ip + 12, (uint8_t[]){ 198, 18, 0, 2, 198, 19, 12, 34 }, 8);
+	memcpy(ip + 12, (uint8_t[]){198, 18, 0, 2, 198, 19, 12, 34}, 8);
 	put16(ip + 10, ~sum16(0, ip, 20) & 0xffff);
 	return ip + 20;
 }
@@ -155,24 +156,24 @@ static void check_is_sent(const struct shape *s, const struct decoded *d)
 	assert_int_equal(d->probe.due_ns, sent.due_ns);
 }
 
-static const struct shape kinds[] = { { UDP, 0, 0, 0, 0 },  { TCP, 0, 0, 0, 0 },
-				      { ICMP, 0, 0, 0, 0 }, { UDP, 1, 0, 0, 0 },
-				      { TCP, 1, 0, 0, 0 },  { ICMP6, 1, 0, 0, 0 } };
+static const struct shape kinds[] = {{UDP, 0, 0, 0, 0}, {TCP, 0, 0, 0, 0}, {ICMP, 0, 0, 0, 0},
+				     {UDP, 1, 0, 0, 0}, {TCP, 1, 0, 0, 0}, {ICMP6, 1, 0, 0, 0}};
 
-#define each_kind(s)                                  \
-	for (unsigned int k_ = 0; k_ < 6; k_++)       \
+#define each_kind(s)                            \
+	for (unsigned int k_ = 0; k_ < 6; k_++) \
 		for (struct shape s = kinds[k_]; s.tags < 3; s.tags++)
 
 /* --- probes ----------------------------------------------------------------------------------- */
 
 static void every_shape(void **state)
 {
-	static const unsigned int more[] = { 0, 1, 2, 3, 5, 8, 1400, 8900 };
+	static const unsigned int more[] = {0, 1, 2, 3, 5, 8, 1400, 8900};
 	struct decoded d;
 	size_t len, l4;
 
 	(void)state;
-	each_kind(s) {
+	each_kind(s)
+	{
 		for (unsigned int m = 0; m < 8; m++) {
 			s.more = more[m];
 			for (s.options = 0; s.options <= 24; s.options += 8) {
@@ -186,15 +187,16 @@ static void every_shape(void **state)
 	}
 }
 
-/* A frame that is cut short on the wire is no probe; one of which a capture kept only the first part
- * is one, as long as the probe is in that. */
+/* A frame that is cut short on the wire is no probe; one of which a capture kept only the first
+ * part is one, as long as the probe is in that. */
 static void cut_short(void **state)
 {
 	struct decoded d;
 	size_t len, l4, probe_end;
 
 	(void)state;
-	each_kind(s) {
+	each_kind(s)
+	{
 		s.more = 40;
 		len = make(&s, &l4);
 		probe_end = len - s.more;
@@ -215,7 +217,8 @@ static void each_bit_is_checked(void **state)
 	struct decoded d;
 
 	(void)state;
-	each_kind(s) {
+	each_kind(s)
+	{
 		s.more = 3;
 		len = make(&s, &l4);
 		for (size_t bit = (14 + 4 * s.tags) * 8; bit < len * 8; bit++) {
@@ -242,11 +245,12 @@ static void no_checksum(void **state)
 	size_t len, l4;
 
 	(void)state;
-	each_kind(s) {
+	each_kind(s)
+	{
 		len = make(&s, &l4);
 		put16(frame + l4 + csum_at(s.protocol), 0);
-		assert_int_equal(kind_of(len, len, &d), s.protocol == UDP && !s.v6 ?
-								DECODE_PROBE : DECODE_BAD_CSUM);
+		assert_int_equal(kind_of(len, len, &d),
+				 s.protocol == UDP && !s.v6 ? DECODE_PROBE : DECODE_BAD_CSUM);
 	}
 }
 
@@ -257,18 +261,19 @@ static void other_datagrams(void **state)
 	size_t len, l4;
 
 	(void)state;
-	each_kind(s) {
+	each_kind(s)
+	{
 		len = make(&s, &l4);
 		frame[len - PROBE_LEN] ^= 1;
 		kind_of(len, len, &d);
-		assert_int_equal(d.kind, s.protocol == ICMP || s.protocol == ICMP6 ?
-						 DECODE_BAD_CSUM : DECODE_OTHER);
+		assert_int_equal(d.kind, s.protocol == ICMP || s.protocol == ICMP6 ? DECODE_BAD_CSUM
+										   : DECODE_OTHER);
 	}
 }
 
 static void too_many_tags(void **state)
 {
-	struct shape s = { UDP, 0, 3, 0, 0 };
+	struct shape s = {UDP, 0, 3, 0, 0};
 	struct decoded d;
 	size_t len, l4;
 
@@ -283,7 +288,7 @@ static void too_many_tags(void **state)
 
 static void ipv6_fragments_are_other(void **state)
 {
-	struct shape s = { UDP, 1, 0, 0, 8 };
+	struct shape s = {UDP, 1, 0, 0, 8};
 	struct decoded d;
 	size_t len, l4;
 
@@ -304,12 +309,12 @@ static void ipv6_fragments_are_other(void **state)
 /* Who has dst6? Asked at its solicited-node address by src6, or by nobody. @options behind. */
 static size_t make_solicit(const uint8_t *src, const uint8_t *options, unsigned int nr)
 {
-	const struct shape s = { ICMP6, 1, 1, 0, 0 };
+	const struct shape s = {ICMP6, 1, 1, 0, 0};
 	uint8_t *ip = frame + put_ethernet(&s), *nd = put_ip(&s, ip, 24 + nr);
 
 	ip[7] = 255;
 	memcpy(ip + 8, src, 16);
-	memcpy(ip + 24, (uint8_t[16]){ 0xff, 2, [11] = 1, 0xff, 0x66, 0x77, 0x88 }, 16);
+	memcpy(ip + 24, (uint8_t[16]){0xff, 2, [11] = 1, 0xff, 0x66, 0x77, 0x88}, 16);
 	nd[0] = 135;
 	memcpy(nd + 8, dst6, 16);
 	memcpy(nd + 24, options, nr);
@@ -320,7 +325,7 @@ static size_t make_solicit(const uint8_t *src, const uint8_t *options, unsigned 
 /* The frame with its checksum made right again. */
 static enum decode_kind mended(size_t len, struct decoded *d)
 {
-	const struct shape s = { ICMP6, 1, 1, 0, 0 };
+	const struct shape s = {ICMP6, 1, 1, 0, 0};
 
 	fill_csum(&s, frame + 18, frame + 58, len - 58);
 	return kind_of(len, len, d);
@@ -328,7 +333,7 @@ static enum decode_kind mended(size_t len, struct decoded *d)
 
 static void solicitations(void **state)
 {
-	static const uint8_t mac[16] = { 1, 1, 2, 0, 0, 0, 0, 9, 14, 1, 1, 2, 3, 4, 5, 6 };
+	static const uint8_t mac[16] = {1, 1, 2, 0, 0, 0, 0, 9, 14, 1, 1, 2, 3, 4, 5, 6};
 	static const uint8_t nobody[16];
 	struct decoded d;
 	size_t len;
@@ -364,15 +369,15 @@ static void broken_solicitations(void **state)
 	static const struct {
 		unsigned int at, value;
 	} wrong[] = {
-		{ 18 + 7, 254 }, /* hop limit: it came over a router */
-		{ 59, 1 }, /* code */
-		{ 58, 136 }, /* an advertisement */
-		{ 66, 0xff }, /* target is a group */
-		{ 83, 0 }, /* option of length 0 */
-		{ 83, 2 }, /* ... past the end */
-		{ 84, 3 }, /* MAC of a group */
+		{18 + 7, 254}, /* hop limit: it came over a router */
+		{59, 1}, /* code */
+		{58, 136}, /* an advertisement */
+		{66, 0xff}, /* target is a group */
+		{83, 0}, /* option of length 0 */
+		{83, 2}, /* ... past the end */
+		{84, 3}, /* MAC of a group */
 	};
-	static const uint8_t mac[8] = { 1, 1, 2, 0, 0, 0, 0, 9 };
+	static const uint8_t mac[8] = {1, 1, 2, 0, 0, 0, 0, 9};
 	struct decoded d;
 	size_t len;
 

@@ -37,8 +37,8 @@ static void set_of(struct addrset *set, const char *text)
 	assert_int_equal(addrset_seal(set, NULL), 0);
 }
 
-/* Networks of both families, DUT addresses included, and a single far one: the DUT rule must hold by
- * itself. Half of 198.19.0.0/16 has a rule of its own. */
+/* Networks of both families, DUT addresses included, and a single far one: the DUT rule must hold
+ * by itself. Half of 198.19.0.0/16 has a rule of its own. */
 static void rig_init(struct rig *g)
 {
 	memset(g, 0, sizeof(*g));
@@ -231,7 +231,8 @@ static void rules(void **state)
 	rig_free(&g);
 }
 
-/* All answers for an address in a row, copies included: each has another MAC than the one before. */
+/* All answers for an address in a row, copies included: each has another MAC than the one before.
+ */
 static void macs_change(void **state)
 {
 	uint8_t mac[6], last[6] = {0};
@@ -254,8 +255,7 @@ static void macs_change(void **state)
 			assert_memory_equal(mac + 1, "\xd5\xc6\x13\x80\0", 5);
 			memcpy(last, mac, 6);
 		}
-		assert_int_equal(ask(&g, ASKER, NET + 0x8001),
-				 i ? RESPOND_ANSWER : RESPOND_SILENT);
+		assert_int_equal(ask(&g, ASKER, NET + 0x8001), i ? RESPOND_ANSWER : RESPOND_SILENT);
 	}
 	rig_free(&g);
 }
@@ -290,9 +290,9 @@ static void bad_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses),	 cmocka_unit_test(ratio),
-		cmocka_unit_test(kth_probe),	 cmocka_unit_test(counting_is_bounded),
-		cmocka_unit_test(rules),	 cmocka_unit_test(macs_change),
+		cmocka_unit_test(refuses),    cmocka_unit_test(ratio),
+		cmocka_unit_test(kth_probe),  cmocka_unit_test(counting_is_bounded),
+		cmocka_unit_test(rules),      cmocka_unit_test(macs_change),
 		cmocka_unit_test(bad_values),
 	};
 

@@ -30,8 +30,8 @@ static void rig_init(struct rig *g, struct respond_rule rule)
 	const struct addrset *sets[] = {&g->set, &g->set6};
 	const struct respond_host dut[] = {{AF_INET, {.lo = NET + 1}}, {AF_INET6, {NET6, 1}}};
 	struct respond_rule rules[2];
-	struct respond_conf conf = {.sets = sets, .nr_sets = 2, .dut = dut, .nr_dut = 2,
-				    .rules = rules, .nr_rules = 2};
+	struct respond_conf conf = {
+		.sets = sets, .nr_sets = 2, .dut = dut, .nr_dut = 2, .rules = rules, .nr_rules = 2};
 
 	memset(g, 0, sizeof(*g));
 	assert_int_equal(addrset_add(&g->set, "198.19.0.0/24", NULL), 0);
@@ -99,8 +99,8 @@ static void ask(struct rig *g, uint8_t sender, uint8_t target, uint64_t now_ns)
 /* The same of 2001:2:0:2::@target in VLAN 5, from ::@sender or, if 255, without an address. */
 static void ask6(struct rig *g, uint8_t sender, uint8_t target, uint64_t now_ns)
 {
-	uint8_t f[90] = {0x33, 0x33, 0xff, 0, 0, target, 2, 0, 0, 0, 0, 9, 0x81, 0, 0, 5, 0x86, 0xdd,
-			 0x60, 0, 0, 0, 0, 32, 58, 255};
+	uint8_t f[90] = {0x33, 0x33, 0xff, 0,	 0,    target, 2, 0, 0, 0, 0,  9,  0x81,
+			 0,    0,    5,	   0x86, 0xdd, 0x60,   0, 0, 0, 0, 32, 58, 255};
 	uint32_t sum = 32 + 58;
 
 	if (sender != 255)
@@ -237,7 +237,7 @@ static void copies(void **state)
 static void dropped(void **state)
 {
 	static const uint8_t who_has_7[42] = {
-		255, 255, 255, 255, 255, 255, 2,   0,  0, 0, 0, 9, 8, 6, 0, 1, 8,   0,	6, 4, 0,
+		255, 255, 255, 255, 255, 255, 2, 0,   0,  0, 0, 9, 8, 6, 0, 1, 8, 0,   6,  4, 0,
 		1,   2,	  0,   0,   0,	 0,   9, 198, 19, 0, 1, 0, 0, 0, 0, 0, 0, 198, 19, 0, 7};
 	struct rig g;
 

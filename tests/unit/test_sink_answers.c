@@ -31,8 +31,8 @@ static void push(struct answers *a, uint64_t due_ns, const uint64_t *number)
 	memcpy(answer->frame, number, 8);
 }
 
-/* Requests in a row, each with one of a few delays: what comes out is in the order of the due times,
- * none early, and those due together in the order in which they went in. */
+/* Requests in a row, each with one of a few delays: what comes out is in the order of the due
+ * times, none early, and those due together in the order in which they went in. */
 static void in_order(void **state)
 {
 	static const uint64_t delay[DELAYS] = {0, 3, 3, 500, 5000};
@@ -266,9 +266,9 @@ static void bad_storms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_order),   cmocka_unit_test(put_back),
-		cmocka_unit_test(turns_wrap), cmocka_unit_test(bounded),
-		cmocka_unit_test(on_time),    cmocka_unit_test(late),
+		cmocka_unit_test(in_order),	 cmocka_unit_test(put_back),
+		cmocka_unit_test(turns_wrap),	 cmocka_unit_test(bounded),
+		cmocka_unit_test(on_time),	 cmocka_unit_test(late),
 		cmocka_unit_test(both_families), cmocka_unit_test(bad_storms),
 	};
 
