@@ -41,21 +41,54 @@ void addrset_free(struct addrset *set)
 
 /* --- sealing ---------------------------------------------------------------------------------- */
 
-static int compare(const void *va, const void *vb)
+/* Room for @nr ranges, and for as many as addrset_add() takes to be there: up to a power of two. */
+static struct addrset_range *new_ranges(size_t nr)
 {
-	u128 a = num(((const struct addrset_range *)va)->first);
-	u128 b = num(((const struct addrset_range *)vb)->first);
+	size_t room = 1;
 
-	return (a > b) - (a < b);
+	while (room < nr)
+		room *= 2;
+	return calloc(room, sizeof(struct addrset_range));
 }
 
-/* Sort, and join what overlaps or touches. Returns how many are left. */
+/*
+ * By first address, byte by byte from the least significant: files of a million lines are common, and
+ * most bytes of their addresses are alike, which costs nothing.
+ */
+static int sort(struct addrset_range **ranges, size_t nr)
+{
+	struct addrset_range *from = *ranges, *to = new_ranges(nr), *swap;
+	u128 varies = 0;
+
+	if (!to)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		varies |= num(from[i].first) ^ num(from[0].first);
+	for (unsigned int shift = 0; shift < 128; shift += 8) {
+		size_t at[257] = { 0 };
+
+		if (!(varies >> shift & 0xff))
+			continue;
+		for (size_t i = 0; i < nr; i++)
+			at[(num(from[i].first) >> shift & 0xff) + 1]++;
+		for (unsigned int b = 0; b < 256; b++)
+			at[b + 1] += at[b];
+		for (size_t i = 0; i < nr; i++)
+			to[at[num(from[i].first) >> shift & 0xff]++] = from[i];
+		swap = from;
+		from = to;
+		to = swap;
+	}
+	free(to);
+	*ranges = from;
+	return 0;
+}
+
+/* Join what overlaps or touches. Returns how many are left. */
 static size_t merge(struct addrset_range *r, size_t nr)
 {
 	size_t left = 0;
 
-	if (nr)
-		qsort(r, nr, sizeof(*r), compare);
 	for (size_t i = 0; i < nr; i++) {
 		struct addrset_range *last = left ? &r[left - 1] : NULL;
 
@@ -94,17 +127,18 @@ static size_t subtract_one(struct addrset_range from, const struct addrset_range
 
 static int number(struct addrset_range *r, size_t nr, uint64_t *count, struct err *err)
 {
-	u128 total = 0;
+	uint64_t total = 0;
 
 	for (size_t i = 0; i < nr; i++) {
-		r[i].first_index = (uint64_t)total;
-		total += num(r[i].last) - num(r[i].first);
-		total += 1;
-		if (total > UINT64_MAX)
+		u128 rest = num(r[i].last) - num(r[i].first); /* one less than there are */
+
+		if (rest >= UINT64_MAX - total)
 			return err_set(err, -E2BIG, "an address set holds at most 2^64 - 1 addresses: "
 				       "of a /64 exclude one, as its first, or take a longer prefix");
+		r[i].first_index = total;
+		total += (uint64_t)rest + 1;
 	}
-	*count = (uint64_t)total;
+	*count = total;
 	return 0;
 }
 
@@ -128,7 +162,7 @@ static int subtract(struct addrset *set)
 	struct addrset_range *left;
 	size_t n = 0, e = 0;
 
-	left = calloc(set->nr_ranges + set->nr_excludes, sizeof(*left));
+	left = new_ranges(set->nr_ranges + set->nr_excludes);
 	if (!left)
 		return -ENOMEM;
 	for (size_t i = 0; i < set->nr_ranges; i++)
@@ -144,6 +178,8 @@ static int reduce(struct addrset *set, struct err *err)
 {
 	if (!set->nr_ranges)
 		return err_set(err, -EINVAL, "the address set is empty: nothing was added");
+	if (sort(&set->ranges, set->nr_ranges) || sort(&set->excludes, set->nr_excludes))
+		return err_set(err, -ENOMEM, "no memory for an address set");
 	set->nr_ranges = merge(set->ranges, set->nr_ranges);
 	set->nr_excludes = merge(set->excludes, set->nr_excludes);
 	if (subtract(set))
