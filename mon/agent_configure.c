@@ -75,15 +75,14 @@ static int configure_address(struct agent *a, const struct rtnl_link *l, const c
 	return ret;
 }
 
-/* `addresses`, a list, or `address`, a single one; neither is fine. */
-static int configure_addresses(struct agent *a, const struct rtnl_link *l, const json_t *one,
+static int configure_addresses(struct agent *a, const struct rtnl_link *l, const json_t *list,
 			       struct err *err)
 {
-	const json_t *single = json_object_get(one, "address"), *address;
+	const json_t *address;
+	int ret = 0;
 	size_t i;
-	int ret = single ? configure_address(a, l, json_string_value(single), err) : 0;
 
-	json_array_foreach(json_object_get(one, "addresses"), i, address)
+	json_array_foreach(list, i, address)
 	{
 		if (ret)
 			break;
@@ -126,7 +125,7 @@ static int configure_if(struct agent *a, const json_t *one, struct err *err)
 	if (!ret)
 		ret = configure_up(a, l, err);
 	if (!ret)
-		ret = configure_addresses(a, l, one, err);
+		ret = configure_addresses(a, l, json_object_get(one, "addresses"), err);
 	if (ret)
 		return ret;
 	a->sampler.ifindex[n] = l->index;

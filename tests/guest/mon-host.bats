@@ -34,7 +34,7 @@ inside()
 		$1"
 }
 
-both='{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","address":"198.18.0.1/16"},{"mac":"02:00:00:00:00:0b","name":"out","address":"198.19.0.1/16"}],"sysctls":[["net.ipv4.neigh.v1.retrans_time_ms",2000]]}'
+both='{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","addresses":["198.18.0.1/16"]},{"mac":"02:00:00:00:00:0b","name":"out","addresses":["198.19.0.1/16"]}],"sysctls":[["net.ipv4.neigh.v1.retrans_time_ms",2000]]}'
 
 @test "--once prints a sample, without root too" {
 	run --separate-stderr setpriv --reuid 65534 --regid 65534 --clear-groups "$mon" --once

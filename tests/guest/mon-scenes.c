@@ -32,10 +32,10 @@ static json_t *configuration(int thresh3, json_t *more_sysctls)
 	if (more_sysctls)
 		json_array_extend(sysctls, more_sysctls);
 	json_decref(more_sysctls);
-	return json_pack("{s:[{s:s,s:s,s:s},{s:s,s:s,s:s}],s:o}", "interfaces", "mac",
-			 "02:00:00:00:00:01", "name", "in", "address", "198.18.0.1/16", "mac",
-			 "02:00:00:00:00:02", "name", "out", "address", "198.19.0.1/16", "sysctls",
-			 sysctls);
+	return json_pack("{s:[{s:s,s:s,s:[s]},{s:s,s:s,s:[s]}],s:o}", "interfaces", "mac",
+			 "02:00:00:00:00:01", "name", "in", "addresses", "198.18.0.1/16", "mac",
+			 "02:00:00:00:00:02", "name", "out", "addresses", "198.19.0.1/16",
+			 "sysctls", sysctls);
 }
 
 /* Three probes in 0.3 s instead of 3 s: where a neighbour is meant to fail. */
