@@ -10,12 +10,12 @@
  *  - One budget over all lanes: lanes share nothing but t0 and the rate.
  *  - Bounded: in any window of 1 ms, all lanes together take at most
  *	rate / 1000 + burst + group - 1
- *    packets, also after a stall; rate is the greatest in force within the window, group the packets
- *    that are due together (1 without groups). Debt is paid back at no more than burst / 2 packets
- *    per ms over the rate (a token bucket of depth burst / 2 + group - 1 beside the exact count), so
- *    nothing is dropped to keep the bound, and nothing is hidden: what is not taken by the end is
- *    the caller's unsent count. A lane without debt is never held back: its part of a group goes out
- *    when the group is due.
+ *    packets, also after a stall; rate is the greatest in force within the window, group the
+ *    packets that are due together (1 without groups). Debt is paid back at no more than burst / 2
+ *    packets per ms over the rate (a token bucket of depth burst / 2 + group - 1 beside the exact
+ *    count), so nothing is dropped to keep the bound, and nothing is hidden: what is not taken by
+ *    the end is the caller's unsent count. A lane without debt is never held back: its part of a
+ *    group goes out when the group is due.
  *  - No rate means no pacing: pace_take returns what is asked, up to the total.
  *  - Nothing before t0, whatever the rate. A clock that steps back costs nothing and gains nothing.
  * A lane that polls more seldom than every burst / 2 / rate seconds stays behind its rate: the
@@ -52,8 +52,8 @@ unsigned int pace_take(struct pace *p, uint64_t now_ns, unsigned int max);
 /* @n of the packets last taken were not sent: they are to be taken again. */
 void pace_give_back(struct pace *p, unsigned int n);
 
-/* The earliest time at which pace_take() may return something; UINT64_MAX when all are taken. Exact,
- * but for a lane in debt when the rate changes: it is asked to look again then. */
+/* The earliest time at which pace_take() may return something; UINT64_MAX when all are taken.
+ * Exact, but for a lane in debt when the rate changes: it is asked to look again then. */
 uint64_t pace_next_ns(const struct pace *p);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * The schedule of one stream in closed form: which destination packet number seq goes to, and when.
  * Pure arithmetic on the scenario, so that the generator that sends and the sink that judges agree
- * without talking. Packets of a shard are numbered from 0 without holes; any packet can be asked for
- * on its own, so lanes take the numbers that are congruent to theirs and share nothing. Packet seq
- * is due at t0 + rate_due_ns(rate, seq).
+ * without talking. Packets of a shard are numbered from 0 without holes; any packet can be asked
+ * for on its own, so lanes take the numbers that are congruent to theirs and share nothing. Packet
+ * seq is due at t0 + rate_due_ns(rate, seq).
  *
  * Cyclic orders (sequential, permute, stride)
  *	A stream visits its n destinations in passes; each visit sends `repeat` packets in a row, so
@@ -15,8 +15,8 @@
  *	the destination index is
  *		sequential: position
  *		permute: perm_at(position)
- *		stride: (position * stride + position / (n / gcd(stride, n))) mod n: steps of `stride`,
- *		  shifted by one whenever they come back to where they began
+ *		stride: (position * stride + position / (n / gcd(stride, n))) mod n: steps of
+ *		  `stride`, shifted by one whenever they come back to where they began
  *	All three are bijections of positions, so a pass reaches every destination once, and every
  *	pass uses the same order: the first packet of a destination is known from any later one.
  *
@@ -24,20 +24,21 @@
  *	A working set of `window` destinations that slides. Position p of the shard's endless row is
  *	the destination of visit p under SCHED_PERMUTE. Before packet seq
  *		k = floor(seq * new_pps / rate.pps)
- *	slides have happened, the working set is the positions k to k + window - 1, and the packet goes
- *	to the only one of them that is congruent to seq modulo window. So packets of a position are
+ *	slides have happened, the working set is the positions k to k + window - 1, and the packet
+ *	goes to the only one of them that is congruent to seq modulo window. So a position has packets
  *	`window` apart, and new destinations/s are new_pps exactly, whatever the window and the rate
  *	(times rate / rate.pps where the rate is a ramp).
- *	Coverage: with new_pps <= rate.pps a position stays for at least `window` packets in a row, so
- *	each is reached before it leaves; with window <= n_shard no destination is there twice. Other
- *	values are refused. Positions are reached for the first time in ascending order, which is why
- *	sched_distinct() can say how many were: what entered within the last `window` packets may not
- *	have had its turn yet.
+ *	Coverage: with new_pps <= rate.pps a position stays for at least `window` packets in a row,
+ *	so each is reached before it leaves; with window <= n_shard no destination is there twice.
+ *	Other values are refused. Positions are reached for the first time in ascending order, which
+ *	is why sched_distinct() can say how many were: what entered within the last `window` packets
+ *	may not have had its turn yet.
  *
  * Random orders (all destinations for every shard; each has numbers of its own)
  *	With h = hash(seed, shard, seq):
  *	SCHED_UNIFORM: h scaled to n.
- *	SCHED_ZIPF: perm_at(rank - 1), the rank by lib/zipf.h from h, and hash(h, try) after a rejection.
+ *	SCHED_ZIPF: perm_at(rank - 1), the rank by lib/zipf.h from h, and from further hashes of h
+ *	  after a rejection.
  *	SCHED_HOT: hot_packets of the packets go to the first ceil(hot_destinations * n) of perm,
  *	  uniformly, the others to the rest, uniformly (to the first ones if there is no rest).
  */

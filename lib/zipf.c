@@ -41,7 +41,8 @@ ZIPF_INLINE double zipf_ln(double x)
 	double m = zipf_double(zipf_bits(x) - e);
 	double z = (m - 1) / (m + 1), w = z * z, p;
 	/* The exponent as a double, by way of the low bits; 2^12 is added so that it is positive. */
-	double k = zipf_double(UINT64_C(0x4330000000000000) | ((e >> 52) ^ 0x800)) - 4503599627372544.0;
+	double k = zipf_double(UINT64_C(0x4330000000000000) | ((e >> 52) ^ 0x800)) -
+		   4503599627372544.0;
 
 	p = 1.0 / 19;
 	p = p * w + 1.0 / 17;

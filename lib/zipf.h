@@ -27,10 +27,11 @@ struct zipf {
 /* @n: at least 1. @s: above 0, at most ZIPF_S_MAX. */
 void zipf_init(struct zipf *z, uint64_t n, double s);
 
-/* The rank, 1 to n, that 64 random bits give; false if they give none and others have to be tried. */
+/* The rank, 1 to n, that 64 random bits give; false if they give none: try others. */
 bool zipf_try(const struct zipf *z, uint64_t bits, uint64_t *rank);
 
-/* The same for @nr of them: @rank[i] is 0 where @bits[i] give none. Vectorised. @rank may be @bits. */
+/* The same for @nr of them: @rank[i] is 0 where @bits[i] give none. Vectorised. @rank may be
+ * @bits. */
 void zipf_fill(const struct zipf *z, const uint64_t *bits, uint64_t *rank, unsigned int nr);
 
 #endif
