@@ -218,9 +218,15 @@ static void free_pools(struct port *p)
 
 static int probe(struct port *p, const char *args, struct err *err)
 {
-	if (!p->name.kind->on_bus && rte_vdev_init(p->device, args))
-		return err_set(err, -EIO, "port %s: DPDK cannot make it: %s", p->name.text,
-			       rte_errno == ENOENT ? "it has no such driver" : eal_last_words());
+	int ret = p->name.kind->on_bus ? 0 : rte_vdev_init(p->device, args);
+
+	const char *why = ret ? eal_last_words() : "";
+
+	if (ret && !*why)
+		return err_set(err, -ENODEV, "port %s: DPDK has no such driver: is its package installed?",
+			       p->name.text);
+	if (ret)
+		return err_set(err, -EIO, "port %s: DPDK cannot make it: %s", p->name.text, why);
 	p->probed = true;
 	if (rte_eth_dev_get_port_by_name(p->device, &p->id))
 		return err_set(err, -ENODEV, "port %s: DPDK has no driver for it", p->name.text);
@@ -260,7 +266,8 @@ static int set_up(struct port *p, const struct rte_eth_dev_info *info)
 {
 	struct rte_eth_conf conf = device_conf(p, info);
 	int ret = rte_eth_dev_configure(p->id, p->nr_rx, p->nr_tx, &conf);
-	uint16_t nr_rxd = PORT_DESCRIPTORS, nr_txd = PORT_DESCRIPTORS;
+	uint16_t nr_rxd = p->name.kind->descriptors ? p->name.kind->descriptors : PORT_DESCRIPTORS;
+	uint16_t nr_txd = nr_rxd;
 
 	if (!ret)
 		ret = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &nr_rxd, &nr_txd);
@@ -315,6 +322,7 @@ int port_open(struct port *p, const struct port_name *name, const struct port_co
 		ret = err_set(err, -EINVAL, "nothing can be received from %s", name->text);
 	if (!ret)
 		ret = p->name.kind->describe(p, p->device, args, err);
+	eal_last_words(); /* what was said before has other reasons */
 	mask = umask(0177); /* a socket is nobody else's */
 	hush_begin(&hush);
 	if (!ret)
@@ -365,6 +373,13 @@ bool port_link_up(const struct port *p)
 uint32_t port_max_frame(const struct port *p)
 {
 	return p->name.kind->max_frame ? p->name.kind->max_frame(p) : PORT_FRAME_MAX;
+}
+
+uint64_t port_missed(const struct port *p)
+{
+	struct rte_eth_stats stats;
+
+	return rte_eth_stats_get(p->id, &stats) ? 0 : stats.imissed + stats.rx_nombuf;
 }
 
 bool port_ready(struct port *p)

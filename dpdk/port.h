@@ -96,6 +96,9 @@ void port_close(struct port *p);
 /* The longest frame, without FCS and with VLAN tags, that goes through this open port. */
 uint32_t port_max_frame(const struct port *p);
 
+/* Frames that came, and that this port had no room for, as far as its driver counts them. */
+uint64_t port_missed(const struct port *p);
+
 /* Whether packets can go through: always, but on a vhost port only once the peer's driver is up. */
 bool port_ready(struct port *p);
 

@@ -42,6 +42,7 @@ enum {
 	PACKET_SLOTS_RX = 8192,
 	PACKET_BLOCK_MIN = 1 << 16,
 	XDP_MBUFS = 8191, /* driver and kernel hold 4096 of them */
+	XDP_DESCRIPTORS = 2048,
 	/* A buffer is a page, with all that is put around a frame. */
 	XDP_FRAME_MAX = 3500,
 };
@@ -262,9 +263,9 @@ static int xdp_describe(struct port *p, char device[64], char args[PORT_KIND_ARG
 	int ret = xdp_allowed(p, err);
 
 	if (!ret)
-		ret = iface_check(p, err);
-	if (!ret)
 		ret = xdp_check(p, err);
+	if (!ret)
+		ret = iface_check(p, err);
 	if (ret)
 		return ret;
 	snprintf(device, 64, "net_af_xdp%u", p->number);
@@ -293,6 +294,7 @@ const struct port_kind port_af_xdp = {
 	.prefix = "af_xdp:",
 	.usage = "INTERFACE",
 	.rx_mbufs = XDP_MBUFS,
+	.descriptors = XDP_DESCRIPTORS,
 	.umem = true,
 	.paired = true,
 	.parse = iface_parse,

@@ -12,6 +12,7 @@ struct port_kind {
 	const char *usage;  /* what follows it, in capitals; "" : nothing may */
 	bool no_rx;
 	uint32_t rx_mbufs; /* of a receive queue; 0: PORT_RX_MBUFS */
+	uint16_t descriptors; /* of a queue; 0: PORT_DESCRIPTORS */
 
 	/* Each may be NULL, and returns 0 or negative errno with the whole sentence. */
 

@@ -46,6 +46,7 @@ struct source_port {
 	pthread_mutex_t *lock;
 	bool telemetry;
 	uint64_t next_tell_ns;
+	uint64_t missed_before; /* of the port, when it started to receive */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -129,15 +130,17 @@ static unsigned int source_receive_all(struct source_port *s, bool *full)
 	return sum;
 }
 
-/* For telemetry: the statistics of now, once a second. */
+/* What the port missed, and for telemetry the statistics of now. */
 static void source_tell(struct source_port *s, uint64_t now_ns)
 {
-	if (!s->telemetry || now_ns < s->next_tell_ns)
-		return;
-	s->next_tell_ns = now_ns + SOURCE_TELL_NS;
+	uint64_t missed = port_missed(&s->port);
+
 	pthread_mutex_lock(s->lock);
-	telemetry_tell(stats_json(s->sink, "running", now_ns));
+	s->sink->drops.capture_dropped_pkts = missed - s->missed_before;
+	if (s->telemetry)
+		telemetry_tell(stats_json(s->sink, "running", now_ns));
 	pthread_mutex_unlock(s->lock);
+	s->next_tell_ns = now_ns + SOURCE_TELL_NS;
 }
 
 static void source_nap(uint64_t nap_ns, uint64_t now_ns, uint64_t next_ns)
@@ -163,7 +166,8 @@ static void *source_thread(void *arg)
 		n = source_receive_all(s, &full);
 		now_ns = sink_now_ns();
 		next_ns = source_answer(s, now_ns);
-		source_tell(s, now_ns);
+		if (now_ns >= s->next_tell_ns)
+			source_tell(s, now_ns);
 		if (full)
 			continue;
 		nap_ns = n ? active_ns : 2 * nap_ns;
@@ -171,6 +175,7 @@ static void *source_thread(void *arg)
 			nap_ns = NAP_IDLE_MAX_NS;
 		source_nap(nap_ns, now_ns, next_ns);
 	}
+	source_tell(s, sink_now_ns());
 	rte_thread_unregister();
 	return NULL;
 }
@@ -182,6 +187,7 @@ int source_port_start(struct source_port *s, struct sink *sink, pthread_mutex_t 
 
 	s->sink = sink;
 	s->account = &sink->account;
+	s->missed_before = port_missed(&s->port);
 	s->lock = lock;
 	atomic_store(&s->stop, false);
 	ret = pthread_create(&s->thread, NULL, source_thread, s);
@@ -215,6 +221,8 @@ static int source_open_all(struct source_port *s, const struct source_conf *conf
 				  .memory_mb = conf->memory_mb};
 	int ret;
 
+	if (!port_can_receive(conf->port))
+		return err_set(err, -EINVAL, "nothing can be received from %s", conf->port->text);
 	if (!eal.memory_mb)
 		eal.memory_mb = PORT_MEMORY_BASE_MB + port_memory_mb(conf->port, &port);
 	ret = port_prepare(conf->port, &eal, err);
