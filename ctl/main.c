@@ -42,9 +42,9 @@ static int usage(FILE *f, int code)
 	fprintf(f, "Usage: dststorm VERB [OPTION...]\n\n");
 	for (unsigned int i = 0; i < NR_VERBS; i++)
 		fprintf(f, "  %-8s %s\n", verbs[i].name, verbs[i].about);
-	fprintf(f, "\nLabs (key `lab:' of a scenario), where the host under test is:\n");
+	fprintf(f, "\nLabs, where the host under test is; a key of the scenario:\n");
 	for (unsigned int i = 0; lab_all[i]; i++)
-		fprintf(f, "  %-8s %s\n", lab_all[i]->name, lab_all[i]->about);
+		fprintf(f, "  lab: %-8s %s\n", lab_all[i]->name, lab_all[i]->about);
 	fprintf(f, "\nScenarios; each says at its top what to expect:\n");
 	catalog_print(f);
 	fprintf(f, "\nThe first run: dststorm run configs/many-destinations.yaml\n"

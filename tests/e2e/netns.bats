@@ -64,8 +64,8 @@ refused()
 
 million()
 {
-	./dststorm run --quiet --results "$R" --gen-port "$1" --set streams.0.rate_pps=125k \
-		--set duration_s=8 --set drain_s=1 configs/namespaces.yaml >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	./dststorm run --quiet --results "$R" --gen-port "$1" --set streams.0.rate_pps=200k \
+		--set duration_s=5 --set drain_s=1 configs/namespaces.yaml >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	pid=$!
 	status=0
 	wait "$pid" || status=$?
@@ -91,7 +91,7 @@ million()
 
 @test "IPv6, and 100 neighbours: clean" {
 	small 's/198.19.1.1-198.19.1.100/2001:2:0:2::100-2001:2:0:2::163/; s/198.18.0.2/2001:2:0:1::2/'
-	run ./dststorm run --quiet --results "$R" "$Y"
+	run ./dststorm run --quiet --results "$R" --set drain_s=1 "$Y"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	expect valid true verdict clean sink.destinations_seen 100
