@@ -102,8 +102,10 @@ static int option_source(struct options *o, const char *text, struct err *err)
 	o->source = !strncmp(text, "pcap:", 5)	 ? SOURCE_PCAP
 		    : !strncmp(text, "live:", 5) ? SOURCE_LIVE
 						 : SOURCE_PORT;
+	if (o->source == SOURCE_PORT && port_parse(text, &o->port, err))
+		return err_wrap(err, -EINVAL, "--source is live:INTERFACE or a port");
 	if (o->source == SOURCE_PORT)
-		return port_parse(text, &o->port, err);
+		return 0;
 	o->where = text + 5;
 	if (!*o->where)
 		return err_set(err, -EINVAL, "%s lacks a name: give live:INTERFACE or pcap:FILE",

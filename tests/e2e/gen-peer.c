@@ -66,6 +66,8 @@ static void complain(const char *address)
 	inet_pton(AF_INET, address, f + 30);
 	f[34] = 3;
 	f[35] = 1;
+	f[36] = 0xfc; /* the checksum of these two, and nothing else */
+	f[37] = 0xfe;
 	for (int i = 14; i < 34; i += 2)
 		sum += (uint32_t)f[i] << 8 | f[i + 1];
 	sum = (sum & 0xffff) + (sum >> 16);

@@ -319,9 +319,9 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	{ head -c 20 c.pcap; printf '\145\0\0\0'; } >raw.pcap
 	printf 'name: x\nnonsense: 1\n' >bad.yaml
 	fails 2 'where from' s.yaml
-	fails 2 'unknown source' --source udp:1
-	fails 2 'unknown source' --source pcap:
-	fails 2 'unknown source' --source c.pcap
+	fails 2 'is live:INTERFACE or a port' --source udp:1
+	fails 2 'lacks a name' --source pcap:
+	fails 2 'is no port' --source c.pcap
 	fails 2 'nofile.*No such file' --source pcap:nofile
 	fails 2 'no capture' --source pcap:text
 	fails 2 'no capture' --source pcap:empty
@@ -554,7 +554,7 @@ print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "se
 	[ "$(grep -c '^configure {"code": 2, ' log)" -eq 5 ]
 	[ "$(grep -c '^configure {}' log)" -eq 2 ]
 	grep -q '^arm {"code": 2, "text": "arm is not possible while idle"}' log
-	grep -q '^arm {"code": 3, .*no guest' log
+	grep -q '^arm {"code": 3, .*waited in vain for the driver of a guest' log
 	grep -q '^stats {.*"state": "configured"' log
 	grep -q '^quit {}' log
 }
