@@ -43,6 +43,9 @@ PROGRAMS := dststorm $(B)/dststorm-gen $(B)/dststorm-sink $(B)/dststorm-mon
 all: $(PROGRAMS)
 
 # --- objects -------------------------------------------------------------------------------------
+# lib/ is pure and knows none of the libraries below. dpdk/ (ports) is linked into the programs that
+# move packets, gen and sink; capture/ (libpcap) into those that read captures: gen, sink and ctl. No
+# program includes another. tests/layering.sh keeps it so.
 LIB_O  := $(patsubst %.c,$(B)/%.o,$(wildcard lib/*.c))
 DPDK_O := $(patsubst %.c,$(B)/%.o,$(wildcard dpdk/*.c))
 CAPTURE_O := $(patsubst %.c,$(B)/%.o,$(wildcard capture/*.c))
