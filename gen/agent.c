@@ -253,7 +253,7 @@ static void agent_close(struct agent *a, const struct options *o)
 static int agent_end(struct agent *a)
 {
 	struct flood *f = &a->flood;
-	bool configured = f->state != FLOOD_IDLE && f->plan.stream;
+	bool configured = f->state != FLOOD_IDLE && f->plan.streams;
 	struct err *err = a->ret ? NULL : a->err;
 	json_t *stats = NULL;
 	int ret;
@@ -278,7 +278,7 @@ int agent_run(const struct options *o, int *code, struct err *err)
 	struct agent a = { .err = err };
 	int ret;
 
-	a.flood = (struct flood){ .port_name = o->port, .eal = o->eal, .trace_path = o->trace,
+	a.flood = (struct flood){ .ports = o->ports, .eal = o->eal, .trace_path = o->trace,
 				  .ended = on_ended, .arg = &a, .base = event_base_new() };
 	*code = EXIT_RIG;
 	if (!a.flood.base)

@@ -56,7 +56,7 @@ static void on_signal(evutil_socket_t signal, short what, void *arg)
 	alone_break(a);
 }
 
-/* Until the port is ready; then start. */
+/* Until the ports are ready; then start. */
 static void on_poll(evutil_socket_t fd, short what, void *arg)
 {
 	struct alone *a = arg;
@@ -69,7 +69,7 @@ static void on_poll(evutil_socket_t fd, short what, void *arg)
 		event_del(a->poll);
 		a->ret = flood_start(&a->flood, now + ALONE_LEAD_NS, a->err);
 	} else if (now > a->give_up_ns) {
-		port_waits_for(&a->flood.port, waits, sizeof(waits));
+		ports_wait_for(&a->flood.ports, waits, sizeof(waits));
 		a->ret = err_set(a->err, -ETIMEDOUT, "waited %d s in vain for %s", ALONE_PEER_S, waits);
 	}
 	if (a->ret)
@@ -100,11 +100,12 @@ static void alone_events_free(struct alone *a)
 			event_free(all[i]);
 }
 
-static void announce(const struct plan *p, const struct port_name *port)
+static void announce(const struct plan *p, const struct ports *ports)
 {
-	char text[256];
+	char text[512], to[256];
 
-	plan_text(p, port->text, text, sizeof(text));
+	ports_text(ports, to, sizeof(to));
+	plan_text(p, to, text, sizeof(text));
 	fprintf(stderr, "%s\n", text);
 }
 
@@ -128,7 +129,7 @@ static int alone_loop(struct alone *a, const struct options *o, int *code)
 		*code = EXIT_USAGE;
 	if (ret)
 		return ret;
-	announce(&f->plan, &f->port_name);
+	announce(&f->plan, &f->ports);
 	a->give_up_ns = flood_clock_ns() + ALONE_PEER_S * UINT64_C(1000000000);
 	event_base_dispatch(f->base);
 	return a->ret;
@@ -157,7 +158,7 @@ int alone_run(const struct options *o, int *code, struct err *err)
 	struct alone a = { .err = err };
 	int ret;
 
-	a.flood = (struct flood){ .port_name = o->port, .eal = o->eal, .trace_path = o->trace,
+	a.flood = (struct flood){ .ports = o->ports, .eal = o->eal, .trace_path = o->trace,
 				  .ended = on_ended, .arg = &a, .base = event_base_new() };
 	*code = EXIT_USAGE;
 	if (!a.flood.base)

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A destination is known by its place in the shard's row, which begins anew after n_shard of them:
+ * visit modulo n_shard in cyclic orders, position modulo n_shard in windows. Packets 0 to w - 1
+ * reach the first places of the row, and no others, whatever w is.
+ */
 #include "gen/coverage.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+typedef unsigned __int128 u128;
 
 struct coverage {
 	const struct sched *s;
@@ -36,39 +43,55 @@ static bool coverage_sent(const struct coverage *c, uint64_t seq)
 	return seq / c->nr_lanes < c->sent[seq % c->nr_lanes];
 }
 
-/* The visits that packets 0 to n - 1 reach. */
-static uint64_t visits_of(const struct sched *s, uint64_t n)
+/* Places that packets 0 to n - 1 reach. */
+static uint64_t coverage_prefix(const struct sched *s, uint64_t n)
 {
-	return n / s->repeat + (n % s->repeat != 0);
+	struct sched prefix = *s;
+
+	prefix.total = n;
+	return sched_distinct(&prefix);
 }
 
-/* Visits beyond the whole ones, each of which is a destination of its own: no pass has ended. */
-static uint64_t coverage_count(const struct coverage *c)
+static uint64_t coverage_slides(const struct sched *s, uint64_t seq)
 {
-	uint64_t visits = visits_of(c->s, c->whole), next = visits;
-
-	for (uint64_t seq = c->whole; seq < c->end; seq++) {
-		if (seq / c->s->repeat < next || !coverage_sent(c, seq))
-			continue;
-		visits++;
-		next = seq / c->s->repeat + 1;
-	}
-	return visits;
+	return (uint64_t)((u128)seq * s->slide / s->per);
 }
 
-/* The general case: mark them. */
+/* Where packet @seq goes. */
+static uint64_t coverage_place(const struct sched *s, uint64_t seq)
+{
+	uint64_t k;
+
+	if (s->order != SCHED_WINDOW)
+		return seq / s->repeat % s->n_shard;
+	k = coverage_slides(s, seq);
+	return (k + (seq - k) % s->window) % s->n_shard;
+}
+
+/* No packet below @end goes to this place or behind it. */
+static uint64_t coverage_place_end(const struct sched *s, uint64_t end)
+{
+	uint64_t most;
+
+	if (s->order != SCHED_WINDOW)
+		return coverage_prefix(s, end);
+	most = end ? coverage_slides(s, end - 1) + s->window : 0;
+	return min_u64(most, s->n_shard);
+}
+
+/* The general case: mark what comes after the whole part, but for the places that are its. */
 static int coverage_mark(const struct coverage *c, uint64_t *distinct)
 {
-	uint64_t n = c->s->n_shard, visits = visits_of(c->s, c->whole);
+	uint64_t first = *distinct, places = coverage_place_end(c->s, c->end);
+	uint64_t n = places > first ? places - first : 0;
 	uint8_t *seen = calloc(n / 8 + 1, 1);
 
 	if (!seen)
 		return -ENOMEM;
-	*distinct = visits;
-	for (uint64_t seq = c->whole; seq < c->end && *distinct < n; seq++) {
-		uint64_t d = seq / c->s->repeat % n;
+	for (uint64_t seq = c->whole; seq < c->end && *distinct < places; seq++) {
+		uint64_t place = coverage_place(c->s, seq), d = place - first;
 
-		if (!coverage_sent(c, seq) || d < visits || seen[d / 8] & 1u << d % 8)
+		if (!coverage_sent(c, seq) || place < first || seen[d / 8] & 1u << d % 8)
 			continue;
 		seen[d / 8] |= (uint8_t)(1u << d % 8);
 		++*distinct;
@@ -81,22 +104,22 @@ int coverage_distinct(const struct sched *s, const uint64_t *sent, uint32_t nr_l
 		      uint64_t *distinct)
 {
 	struct coverage c = { .s = s, .sent = sent, .nr_lanes = nr_lanes };
+	bool cyclic = sched_is_cyclic(s->order);
 	uint64_t sum = 0;
 
 	coverage_ends(&c);
-	if (visits_of(s, c.whole) >= s->n_shard) {
-		*distinct = s->n_shard;
-	} else if (s->repeat >= nr_lanes) {
+	*distinct = coverage_prefix(s, c.whole);
+	if (*distinct == s->n_shard || c.whole >= c.end)
+		return 0;
+	if (cyclic && s->repeat >= nr_lanes) {
 		/* No lane can skip a visit, so the one that is furthest has been everywhere. */
-		*distinct = min_u64(visits_of(s, c.end), s->n_shard);
-	} else if (visits_of(s, c.end) > s->n_shard) {
-		return coverage_mark(&c, distinct);
-	} else if (s->repeat > 1) {
-		*distinct = coverage_count(&c);
-	} else {
-		for (uint32_t lane = 0; lane < nr_lanes; lane++)
-			sum += sent[lane];
-		*distinct = sum;
+		*distinct = coverage_prefix(s, c.end);
+		return 0;
 	}
+	for (uint32_t lane = 0; lane < nr_lanes; lane++)
+		sum += sent[lane];
+	if (!cyclic || s->repeat > 1 || c.end > s->n_shard)
+		return coverage_mark(&c, distinct);
+	*distinct = sum; /* a destination each: no pass has ended */
 	return 0;
 }

@@ -2,6 +2,8 @@
 #include "gen/flood.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,7 +17,17 @@ enum {
 	FLOOD_TICK_TRACE_US = 10 * 1000, /* well within what the rings hold */
 	FLOOD_TICK_RX_US = 1000,
 	FLOOD_CHECK_NS = 100 * 1000 * 1000,
+	FLOOD_SILENCE_NS = 1000 * 1000 * 1000, /* how long a port may refuse all there is */
+	FLOOD_SEEN_PKTS = 16384, /* counted between two looks at the clock */
 };
+
+/* Why, if DPDK has said something. */
+static const char *last_words(void)
+{
+	const char *said = eal_last_words();
+
+	return said[0] ? said : "is somebody there to receive them?";
+}
 
 static const char *const names[] = { "idle", "configured", "armed", "running", "done", "failed" };
 
@@ -32,21 +44,87 @@ uint64_t flood_clock_ns(void)
 	return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
 }
 
-static uint64_t flood_sent(const struct flood *f)
-{
-	uint64_t sent = 0;
+/* --- what the ports say ------------------------------------------------------------------------ */
 
-	for (uint32_t i = 0; i < f->lanes.nr; i++)
-		sent += atomic_load(&lanes_counters(&f->lanes, i)->sent_pkts);
-	return sent;
+static uint64_t lane_bytes(const struct flood *f, uint32_t lane)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < f->plan.nr_streams; i++)
+		bytes += templates_bytes(&f->plan.streams[i].templates,
+					 lanes_get(&lanes_counters(&f->lanes, i, lane)->sent_pkts), lane,
+					 f->lanes.nr);
+	return bytes;
 }
 
-static int flood_check_port(struct flood *f)
+static int check_port(struct flood *f, uint32_t port, uint64_t now)
 {
-	uint64_t sent = flood_sent(f);
+	uint64_t sent = 0, refused = 0, bytes = 0;
 
-	return port_check(&f->port, sent, sent * TEMPLATE_LEN, &f->err);
+	for (uint32_t lane = port; lane < f->lanes.nr; lane += f->ports.nr) {
+		uint64_t no;
+
+		sent += lanes_sent(&f->lanes, lane, &no);
+		refused += no;
+		bytes += lane_bytes(f, lane);
+	}
+	/* It is offered packets, and takes none. */
+	if (!sent && refused && !f->silent_ns[port])
+		f->silent_ns[port] = now;
+	if (!sent && refused && now > f->silent_ns[port] + FLOOD_SILENCE_NS)
+		return err_set(&f->err, -EIO, "port %s has taken no packet for 1 s: %s",
+			       f->ports.name[port].text, last_words());
+	return port_check(&f->ports.port[port], sent, bytes, &f->err);
 }
+
+static int check_ports(struct flood *f)
+{
+	uint64_t now = flood_clock_ns();
+	int ret = 0;
+
+	for (uint32_t i = 0; i < f->ports.nr && !ret; i++)
+		ret = check_port(f, i, now);
+	return ret;
+}
+
+/* --- destinations of random orders ------------------------------------------------------------ */
+
+static int seen_open(struct flood *f, struct err *err)
+{
+	int ret = 0;
+
+	f->seen = calloc(f->plan.nr_streams, sizeof(*f->seen));
+	if (!f->seen)
+		return err_set(err, -ENOMEM, "no memory for statistics");
+	for (uint32_t i = 0; i < f->plan.nr_streams && !ret; i++)
+		ret = seen_init(&f->seen[i], &f->plan.streams[i].sched, f->plan.scenario.lanes, err);
+	return ret;
+}
+
+static void seen_close(struct flood *f)
+{
+	for (uint32_t i = 0; f->seen && i < f->plan.nr_streams; i++)
+		seen_free(&f->seen[i]);
+	free(f->seen);
+	f->seen = NULL;
+}
+
+/* Count until @until_ns, or until all is counted. */
+static void seen_follow(struct flood *f, uint64_t until_ns)
+{
+	uint64_t sent[64], done;
+
+	do {
+		done = 0;
+		for (uint32_t i = 0; i < f->plan.nr_streams; i++) {
+			for (uint32_t lane = 0; lane < f->lanes.nr; lane++)
+				sent[lane] = lanes_get(&lanes_counters(&f->lanes, i, lane)->sent_pkts);
+			done += seen_advance(&f->seen[i], sent, FLOOD_SEEN_PKTS);
+		}
+	} while (done && flood_clock_ns() < until_ns);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
 
 /* The lanes have ended, or are told to. What the port says last decides how it ended. */
 static void flood_end(struct flood *f, bool port_failed)
@@ -54,7 +132,7 @@ static void flood_end(struct flood *f, bool port_failed)
 	lanes_stop(&f->lanes);
 	event_del(f->done);
 	if (lanes_join(&f->lanes, &f->err) ||
-	    (!port_failed && flood_check_port(f)))
+	    (!port_failed && check_ports(f)))
 		port_failed = true;
 	f->state = port_failed ? FLOOD_FAILED : FLOOD_DONE;
 }
@@ -76,9 +154,11 @@ static void flood_on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	if (f->port.nr_rx)
+	if (ports_receive(&f->ports))
 		answer_poll(&f->answer, f->state == FLOOD_RUNNING);
 	trace_drain(&f->trace);
+	if (f->state == FLOOD_RUNNING)
+		seen_follow(f, now + f->tick_ns / 2);
 	if (now < f->next_check_ns)
 		return;
 	f->next_check_ns = now + FLOOD_CHECK_NS;
@@ -86,7 +166,7 @@ static void flood_on_tick(evutil_socket_t fd, short what, void *arg)
 		telemetry_tell(flood_stats(f));
 	if (f->state != FLOOD_RUNNING)
 		return;
-	if (!flood_check_port(f))
+	if (!check_ports(f))
 		return;
 	flood_end(f, true);
 	f->ended(f, f->arg);
@@ -100,52 +180,64 @@ int flood_init(struct flood *f, struct err *err)
 	return 0;
 }
 
+/* What a port cannot do, told before it is made. */
+static int check_request(const struct flood *f, const struct port_name *port, struct err *err)
+{
+	bool paced = plan_has_rate(&f->plan);
+
+	if (port_is(port, "pcap:") && f->plan.scenario.lanes > f->ports.nr)
+		return err_set(err, -EINVAL, "%s has one queue, and each lane needs one: use --lanes %"
+			       PRIu32, port->text, f->ports.nr);
+	if (!paced && port_is(port, "vhost:"))
+		return err_set(err, -EINVAL, "rate max on %s would measure the host, not the guest: give "
+			       "a rate", port->text);
+	return 0;
+}
+
 int flood_configure(struct flood *f, const struct plan_request *r, struct err *err)
 {
 	int ret = plan_make(&f->plan, r, err);
 
 	if (ret)
 		return ret;
-	if (port_is(&f->port_name, "pcap:") && f->plan.scenario.lanes > 1)
-		ret = err_set(err, -EINVAL, "%s has one queue, and each lane needs one: use --lanes 1",
-			      f->port_name.text);
-	else if (!f->plan.sched.rate.pps && port_is(&f->port_name, "vhost:"))
-		ret = err_set(err, -EINVAL, "rate max on %s would measure the host, not the guest: give "
-			      "a rate", f->port_name.text);
-	else if (!f->plan.sched.rate.pps && f->trace_path)
+	for (uint32_t i = 0; i < f->ports.nr && !ret; i++)
+		ret = check_request(f, &f->ports.name[i], err);
+	if (!ret && !plan_has_rate(&f->plan) && f->trace_path)
 		ret = err_set(err, -EINVAL, "--trace-bursts needs a rate: rate max reads no clock");
+	if (!ret && f->plan.scenario.lanes < f->ports.nr)
+		ret = err_set(err, -EINVAL, "%" PRIu32 " ports need as many lanes: use --lanes %" PRIu32,
+			      f->ports.nr, f->ports.nr);
 	if (ret) {
 		plan_free(&f->plan);
 		return ret;
 	}
-	f->answer = (struct answer){ .port = &f->port, .sources = &f->plan.stream->sources };
+	f->answer = (struct answer){ .ports = &f->ports, .plan = &f->plan };
 	f->state = FLOOD_CONFIGURED;
 	return 0;
+}
+
+static int open_all(struct flood *f, struct err *err)
+{
+	uint32_t nr_lanes = f->plan.scenario.lanes;
+	int ret = f->trace_path ? trace_open(&f->trace, f->trace_path, err) : 0;
+
+	f->eal.name = "dststorm-gen";
+	if (!ret)
+		ret = seen_open(f, err);
+	if (!ret)
+		ret = ports_open(&f->ports, nr_lanes, f->plan.len_max, &f->eal, err);
+	if (!ret && f->eal.telemetry)
+		ret = telemetry_open("/dststorm/gen/stats", "What the generator counts", err);
+	if (!ret && f->trace.file)
+		ret = trace_start(&f->trace, nr_lanes, err);
+	return ret;
 }
 
 int flood_arm(struct flood *f, struct err *err)
 {
 	struct timeval tick = { .tv_usec = FLOOD_TICK_US };
-	uint32_t nr_lanes = f->plan.scenario.lanes;
-	struct port_conf conf = { .nr_queues = (uint16_t)nr_lanes, .rx = true, .tx = true,
-				  .frame_max = TEMPLATE_LEN };
-	int ret = f->trace_path ? trace_open(&f->trace, f->trace_path, err) : 0;
+	int ret = open_all(f, err);
 
-	f->eal.name = "dststorm-gen";
-	if (!f->eal.memory_mb)
-		f->eal.memory_mb = PORT_MEMORY_BASE_MB + port_memory_mb(&f->port_name, &conf);
-	if (!ret)
-		ret = port_prepare(&f->port_name, &f->eal, err);
-	if (!ret)
-		ret = eal_start(&f->eal, err);
-	if (!ret && f->eal.telemetry)
-		ret = telemetry_open("/dststorm/gen/stats", "What the generator counts", err);
-	if (!ret)
-		ret = port_open(&f->port, &f->port_name, &conf, err);
-	if (!ret)
-		ret = answer_open(&f->answer, err);
-	if (!ret && f->trace.file)
-		ret = trace_start(&f->trace, nr_lanes, err);
 	if (ret) {
 		f->state = FLOOD_FAILED;
 		f->err = *err;
@@ -153,8 +245,9 @@ int flood_arm(struct flood *f, struct err *err)
 	}
 	if (f->trace.file)
 		tick.tv_usec = FLOOD_TICK_TRACE_US;
-	if (f->port.nr_rx)
+	if (ports_receive(&f->ports))
 		tick.tv_usec = FLOOD_TICK_RX_US;
+	f->tick_ns = (uint64_t)tick.tv_usec * 1000;
 	event_add(f->tick, &tick);
 	f->state = FLOOD_ARMED;
 	return 0;
@@ -162,13 +255,13 @@ int flood_arm(struct flood *f, struct err *err)
 
 bool flood_ready(struct flood *f)
 {
-	return f->state == FLOOD_ARMED && port_ready(&f->port);
+	return f->state == FLOOD_ARMED && ports_ready(&f->ports);
 }
 
 int flood_start(struct flood *f, uint64_t t0_ns, struct err *err)
 {
-	int ret = lanes_start(&f->lanes, &f->plan, &f->port, f->answer.replies,
-			      f->trace.file ? &f->trace : NULL, t0_ns, err);
+	int ret = lanes_start(&f->lanes, &f->plan, &f->ports, f->trace.file ? &f->trace : NULL, t0_ns,
+			      err);
 
 	if (ret)
 		return ret;
@@ -200,9 +293,9 @@ int flood_free(struct flood *f, struct err *err)
 		event_free(f->tick);
 	ret = trace_close(&f->trace, err);
 	lanes_free(&f->lanes);
-	answer_close(&f->answer);
-	port_close(&f->port);
 	telemetry_tell(NULL);
+	seen_close(f);
+	ports_close(&f->ports);
 	eal_stop();
 	plan_free(&f->plan);
 	f->done = f->tick = NULL;
@@ -210,10 +303,13 @@ int flood_free(struct flood *f, struct err *err)
 	return ret;
 }
 
-json_t *flood_stats(const struct flood *f)
+json_t *flood_stats(struct flood *f)
 {
 	struct stats_source s = { .state = names[f->state], .t_ns = flood_clock_ns(),
-				  .plan = &f->plan, .lanes = &f->lanes, .answer = &f->answer };
+				  .plan = &f->plan, .lanes = &f->lanes, .answer = &f->answer,
+				  .seen = f->seen };
 
+	if (f->lanes.nr)
+		seen_follow(f, f->state == FLOOD_RUNNING ? s.t_ns + f->tick_ns / 2 : UINT64_MAX);
 	return stats_json(&s);
 }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "capture/capture.h"
 #include "gen/agent.h"
 #include "gen/alone.h"
 #include "gen/dryrun.h"
@@ -43,6 +44,7 @@ int main(int argc, char **argv)
 	int code = EXIT_USAGE, ret;
 
 	ignore_signals();
+	scenario_pcap = capture_destinations;
 	ret = options_parse(&o, argc, argv, &err);
 	if (!ret && o.dry_run)
 		ret = dry_run(&o, &code, &err);

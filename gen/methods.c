@@ -83,9 +83,9 @@ static json_t *configure(struct agent *a, json_t *params, int *code, struct err 
 	free(allow);
 	if (!ret)
 		result = json_pack("{sI sI sI}", "intended_pkts",
-				   (json_int_t)(a->flood.plan.unlimited ? 0 : a->flood.plan.sched.total),
+				   (json_int_t)(a->flood.plan.unlimited ? 0 : a->flood.plan.total),
 				   "destinations_asked",
-				   (json_int_t)sched_distinct(&a->flood.plan.sched), "lanes",
+				   (json_int_t)a->flood.plan.asked, "lanes",
 				   (json_int_t)a->flood.plan.scenario.lanes);
 	return result;
 }
@@ -267,7 +267,7 @@ void agent_arm_poll(struct agent *a, uint64_t now)
 		agent_send(a, wire_result(a->arm_id, json_pack("{sb}", "link", 1)));
 	} else if (now >= a->arm_until_ns) {
 		a->arming = false;
-		port_waits_for(&a->flood.port, waits, sizeof(waits));
+		ports_wait_for(&a->flood.ports, waits, sizeof(waits));
 		snprintf(text, sizeof(text), "waited in vain for %s", waits);
 		agent_send(a, wire_error(a->arm_id, EXIT_RIG, text));
 	}

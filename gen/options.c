@@ -224,8 +224,11 @@ static int add_allow(struct parse *p, const char *arg)
 
 static int set_port(struct parse *p, const char *arg)
 {
-	p->o->port_given = true;
-	return port_parse(arg, &p->o->port, p->err);
+	struct ports *ports = &p->o->ports;
+
+	if (ports->nr == PORTS_MAX)
+		return err_set(p->err, -EINVAL, "--port %.80s: %u ports at most", arg, PORTS_MAX);
+	return port_parse(arg, &ports->name[ports->nr++], p->err);
 }
 
 static int set_mac(struct parse *p, const char *arg)
@@ -351,10 +354,10 @@ static int check(struct parse *p)
 	if (o->control && (r->path || r->nr_overrides || r->nr_allow || o->dry_run || r->dst_mac_given))
 		return err_set(p->err, -EINVAL, "with --control the traffic comes from the controller: "
 			       "leave out SCENARIO and the options about it");
-	if (o->dry_run && (o->port_given || o->trace || o->json))
+	if (o->dry_run && (o->ports.nr || o->trace || o->json))
 		return err_set(p->err, -EINVAL, "--dry-run sends nothing: leave out --port, --json and "
 			       "--trace-bursts");
-	if (!o->port_given && !o->dry_run)
+	if (!o->ports.nr && !o->dry_run)
 		return err_set(p->err, -EINVAL, "where to? give --port (null:, pcap:FILE, vhost:SOCKET) "
 			       "or --dry-run");
 	if (o->control || r->path)

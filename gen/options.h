@@ -11,14 +11,13 @@
 
 #include "dpdk/eal.h"
 #include "gen/plan.h"
-#include "dpdk/port.h"
+#include "gen/ports.h"
 
 struct err;
 
 struct options {
 	struct plan_request request;
-	bool port_given;
-	struct port_name port;
+	struct ports ports;	/* their names */
 	struct eal_options eal;
 	const char *dry_run, *control, *json, *trace; /* paths, NULL: not asked for */
 

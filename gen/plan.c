@@ -3,28 +3,87 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "lib/arp.h"
 #include "lib/err.h"
+#include "lib/nd.h"
 #include "lib/probe.h"
 
-static void plan_template(struct plan *p, const struct plan_request *r)
+static void mac_of(int family, struct addr a, uint8_t mac[6])
 {
-	struct template_fields f = { .src_port = p->stream->src_port,
-				     .dst_port = p->stream->dst_port,
-				     .ttl = p->stream->ttl,
-				     .shard = (uint8_t)r->shard };
-
-	arp_mac_of((uint32_t)addrset_at(&p->stream->sources, 0).lo, p->src_mac);
-	if (r->dst_mac_given)
-		memcpy(p->dst_mac, r->dst_mac, 6);
+	if (family == AF_INET6)
+		nd_mac_of(a, mac);
 	else
-		arp_mac_of((uint32_t)p->scenario.in[0].a.lo, p->dst_mac);
-	memcpy(f.src_mac, p->src_mac, 6);
-	memcpy(f.dst_mac, p->dst_mac, 6);
-	template_init(&p->template, &f, 1);
+		arp_mac_of((uint32_t)a.lo, mac);
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int plan_templates(struct plan *p, uint32_t i, const struct plan_request *r, uint32_t *tag,
+			  struct err *err)
+{
+	struct plan_stream *s = &p->streams[i];
+	const struct scenario_host *dut = &p->scenario.in[0];
+	struct template_fields f = { .stream = (uint8_t)i, .shard = (uint8_t)r->shard };
+	int ret;
+
+	mac_of(s->stream->sources.family, addrset_at(&s->stream->sources, 0), f.src_mac);
+	if (r->dst_mac_given)
+		memcpy(f.dst_mac, r->dst_mac, 6);
+	else
+		mac_of(dut->family, dut->a, f.dst_mac);
+	ret = templates_init(&s->templates, s->stream, &f, tag, err);
+	if (!ret && templates_len_max(&s->templates) > p->len_max)
+		p->len_max = templates_len_max(&s->templates);
+	return ret;
+}
+
+static int plan_stream(struct plan *p, uint32_t i, const struct plan_request *r, struct err *err)
+{
+	struct plan_stream *s = &p->streams[i];
+	int ret;
+
+	s->stream = &p->scenario.streams[i];
+	s->start_ns = (uint64_t)llround(s->stream->start_s * 1e9);
+	ret = scenario_sched(&p->scenario, i, r->shard, r->nr_shards, &s->sched, err);
+	if (ret)
+		return ret;
+	if (!s->sched.rate.pps && p->nr_streams > 1)
+		return err_set(err, -EINVAL, "stream %s has the rate max, which leaves nothing to the "
+			       "others: give it a number", s->stream->name);
+	s->asked = sched_distinct(&s->sched);
+	if (!s->asked)
+		s->asked = min_u64(s->sched.n, s->sched.total);
+	p->total += s->sched.total;
+	p->asked += s->asked;
+	return 0;
+}
+
+static int plan_streams(struct plan *p, const struct plan_request *r, struct err *err)
+{
+	uint32_t tag = 1;
+	int ret = 0;
+
+	p->nr_streams = p->scenario.nr_streams;
+	p->streams = calloc(p->nr_streams, sizeof(*p->streams));
+	if (!p->streams)
+		return err_set(err, -ENOMEM, "no memory for %" PRIu32 " streams", p->nr_streams);
+	for (uint32_t i = 0; i < p->nr_streams && !ret; i++)
+		ret = plan_stream(p, i, r, err);
+	if (!ret && !p->total)
+		ret = err_set(err, -EINVAL, "shard %" PRIu32 " of %" PRIu32 " has no packet to send: "
+			      "raise the count or use fewer shards", r->shard, r->nr_shards);
+	for (uint32_t i = 0; i < p->nr_streams && !ret; i++)
+		ret = plan_templates(p, i, r, &tag, err);
+	return ret;
 }
 
 int plan_make(struct plan *p, const struct plan_request *r, struct err *err)
@@ -39,35 +98,56 @@ int plan_make(struct plan *p, const struct plan_request *r, struct err *err)
 	ret = scenario_load(&p->scenario, &from, err);
 	if (ret)
 		return ret;
-	p->stream = &p->scenario.streams[0];
-	ret = scenario_sched(&p->scenario, 0, r->shard, r->nr_shards, &p->sched, err);
-	if (!ret && !p->sched.total)
-		ret = err_set(err, -EINVAL, "shard %" PRIu32 " of %" PRIu32 " has no packet to send: "
-			      "raise the count or use fewer shards", r->shard, r->nr_shards);
+	ret = plan_streams(p, r, err);
 	if (ret) {
 		plan_free(p);
 		return ret;
 	}
-	p->unlimited = !p->sched.rate.pps && p->stream->count > PROBE_SEQ_MAX;
+	p->unlimited = !plan_has_rate(p) && p->streams[0].stream->count > PROBE_SEQ_MAX;
 	p->duration_ns = (uint64_t)(p->scenario.duration_s * 1e9);
-	plan_template(p, r);
 	return 0;
 }
 
 void plan_free(struct plan *p)
 {
+	for (uint32_t i = 0; p->streams && i < p->nr_streams; i++)
+		templates_free(&p->streams[i].templates);
+	free(p->streams);
+	p->streams = NULL;
 	scenario_free(&p->scenario);
+}
+
+uint64_t plan_mean_pps(const struct plan_stream *s)
+{
+	const struct sched *sched = &s->sched;
+	uint64_t last_ns;
+
+	if (sched->rate.nr_steps < 2 || !sched->total)
+		return sched->rate.pps;
+	last_ns = sched_due_ns(sched, sched->total - 1);
+	return last_ns ? (uint64_t)((double)(sched->total - 1) * 1e9 / (double)last_ns + 0.5) :
+			 sched->rate.pps;
 }
 
 void plan_text(const struct plan *p, const char *port, char *buf, size_t size)
 {
+	uint32_t skipped = 0, replayed = 0;
+	size_t len;
+
 	if (p->unlimited)
-		snprintf(buf, size, "%s: as many packets as go in %.10g s -> %" PRIu64
-			 " destinations via %s", p->scenario.name, p->scenario.duration_s,
-			 sched_distinct(&p->sched), port);
+		len = (size_t)snprintf(buf, size, "%s: as many packets as go in %.10g s -> %" PRIu64
+				       " destinations via %s", p->scenario.name, p->scenario.duration_s,
+				       p->asked, port);
 	else
-		snprintf(buf, size, "%s: %" PRIu64 " packets -> %" PRIu64 " destinations via %s",
-			 p->scenario.name, p->sched.total, sched_distinct(&p->sched), port);
+		len = (size_t)snprintf(buf, size, "%s: %" PRIu64 " packets -> %" PRIu64
+				       " destinations via %s", p->scenario.name, p->total, p->asked, port);
+	for (uint32_t i = 0; i < p->nr_streams; i++) {
+		replayed += p->streams[i].stream->replay ? p->streams[i].templates.nr : 0;
+		skipped += p->streams[i].templates.skipped_pkts;
+	}
+	if (skipped && len < size)
+		snprintf(buf + len, size - len, " (replayed are %" PRIu32 " packets; %" PRIu32
+			 " carry no probe and are left out)", replayed, skipped);
 }
 
 int plan_parse_mac(const char *text, uint8_t mac[6], struct err *err)

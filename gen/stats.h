@@ -11,6 +11,7 @@ struct answer;
 struct err;
 struct lanes;
 struct plan;
+struct seen;
 
 struct stats_source {
 	const char *state;
@@ -18,6 +19,7 @@ struct stats_source {
 	const struct plan *plan;
 	const struct lanes *lanes;   /* nr 0: not started */
 	const struct answer *answer;
+	const struct seen *seen;     /* one a stream, once started */
 };
 
 /* A new reference, NULL if no memory. While lanes run, the numbers are of about the same moment. */
