@@ -194,6 +194,7 @@ void account_part(struct account *a, const uint8_t *frame, size_t len, size_t wi
 		p = &a->batch[a->nr_batch++];
 		p->arrival_ns = now_ns;
 		p->dst = d.dst;
+		p->v6 = d.family_is_v6;
 		p->probe = d.probe;
 		if (a->nr_batch == TRACK_BATCH)
 			account_flush(a);

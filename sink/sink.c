@@ -2,6 +2,7 @@
 #include "sink/sink.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -45,6 +46,7 @@ static int sink_scheds(struct sink *s, uint32_t nr_shards, struct sched *scheds,
 			.set = &s->scenario.streams[i].destinations,
 			.scheds = &scheds[(size_t)i * nr_shards],
 			.nr_shards = nr_shards,
+			.start_ns = (uint64_t)llround(s->scenario.streams[i].start_s * 1e9),
 		};
 		for (uint32_t j = 0; j < nr_shards && !ret; j++)
 			ret = scenario_sched(&s->scenario, i, j, nr_shards,

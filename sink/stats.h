@@ -19,8 +19,9 @@ int stats_write(json_t *stats, const char *path, struct err *err);
  * nothing is known). After track_finish(). Returns 0 or negative errno. */
 int stats_write_destinations(const struct sink *s, const char *path, struct err *err);
 
-/* delay.hlog, first_delivery.hlog and gap.hlog in @dir. Returns 0 or negative errno. */
-int stats_write_hists(const struct sink *s, const char *dir, struct err *err);
+/* delay.hlog, first_delivery.hlog and gap.hlog in @dir, and with several streams delay-I.hlog and so
+ * on for each, streams counting from 0. Returns 0 or negative errno. */
+int stats_write_hists(struct sink *s, const char *dir, struct err *err);
 
 /* 0 if files can be made in @dir, else negative errno. */
 int stats_check_dir(const char *dir, struct err *err);

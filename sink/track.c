@@ -2,162 +2,17 @@
 #include "sink/track.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/err.h"
+#include "sink/track_draw.h"
 #include "sink/track_loss.h"
-
-/* --- life ------------------------------------------------------------------------------------ */
-
-static int track_init_common(struct track *t, unsigned int window_bits, struct err *err)
-{
-	memset(t, 0, sizeof(*t));
-	if (window_bits < 7 || window_bits > 30)
-		return err_set(err, -EINVAL, "a window of 2^%u packets is not one of 2^7 to 2^30",
-			       window_bits);
-	t->window_bits = window_bits;
-	if (hist_init(&t->delay, 1, TRACK_DELAY_MAX, TRACK_DIGITS) ||
-	    hist_init(&t->first_delivery, 1, TRACK_DELAY_MAX, TRACK_DIGITS) ||
-	    hist_init(&t->gap, 1, TRACK_DELAY_MAX, TRACK_DIGITS)) {
-		track_free(t);
-		return err_set(err, -ENOMEM, "no memory for three histograms");
-	}
-	return 0;
-}
-
-static int track_flow_window(struct track *t, struct track_flow *f)
-{
-	f->bits = calloc((size_t)1 << (t->window_bits - 6), sizeof(*f->bits));
-	f->least = UINT64_MAX;
-	f->nr_sent = UINT64_MAX;
-	return f->bits ? 0 : -ENOMEM;
-}
-
-/* A slot counts occurrences in 32 bits; numbers on the wire have 48. */
-static int track_flow_limit(struct track_flow *f, struct err *err)
-{
-	uint64_t visits = UINT32_MAX / f->sched.repeat, most;
-
-	if (__builtin_mul_overflow(f->period, visits, &most) || most > PROBE_SEQ_MAX)
-		most = PROBE_SEQ_MAX;
-	f->limit = f->sched.total < most ? f->sched.total : most;
-	if (f->sched.rate.pps && f->limit < f->sched.total)
-		return err_set(err, -E2BIG,
-			       "%" PRIu64 " packets to %" PRIu64 " destinations are more than can "
-			       "be told apart (%" PRIu64 "): run shorter or with more destinations",
-			       f->sched.total, f->sched.n_shard, most);
-	return 0;
-}
-
-static int track_flow_init(struct track *t, struct track_flow *f, uint32_t stream,
-			   const struct sched *sched, struct err *err)
-{
-	f->sched = *sched;
-	f->stream = stream;
-	if (__builtin_mul_overflow(sched->n_shard, (uint64_t)sched->repeat, &f->period) ||
-	    f->period > PROBE_SEQ_MAX)
-		return err_set(err, -E2BIG, "one pass over the destinations has over 2^48 packets");
-	recip_init(&f->per_visit, sched->repeat);
-	recip_init(&f->per_pass, sched->n_shard);
-	if (track_flow_limit(f, err))
-		return -E2BIG;
-	if (track_flow_window(t, f))
-		return err_set(err, -ENOMEM, "no memory for the window of a shard");
-	return 0;
-}
-
-static int track_stream_init(struct track *t, struct track_stream *s,
-			     const struct track_stream_conf *conf, struct err *err)
-{
-	int ret = 0;
-
-	s->set = conf->set;
-	s->n = addrset_count(conf->set);
-	s->nr_shards = conf->nr_shards;
-	s->flows = calloc(s->nr_shards, sizeof(*s->flows));
-	s->slots = calloc(s->n, sizeof(*s->slots));
-	s->seen = calloc(s->n / 64 + 1, sizeof(*s->seen));
-	if (!s->flows || !s->slots || !s->seen)
-		return err_set(err, -ENOMEM,
-			       "no memory for %" PRIu64 " destinations of %zu bytes: take fewer",
-			       s->n, sizeof(*s->slots));
-	for (uint32_t i = 0; i < s->nr_shards && !ret; i++)
-		ret = track_flow_init(t, &s->flows[i], (uint32_t)(s - t->streams), &conf->scheds[i],
-				      err);
-	return ret;
-}
-
-int track_init(struct track *t, const struct track_stream_conf *streams, uint32_t nr_streams,
-	       unsigned int window_bits, struct err *err)
-{
-	int ret = track_init_common(t, window_bits, err);
-
-	if (ret)
-		return ret;
-	t->scheduled = true;
-	t->streams = calloc(nr_streams, sizeof(*t->streams));
-	if (!t->streams) {
-		track_free(t);
-		return err_set(err, -ENOMEM, "no memory for %u streams", nr_streams);
-	}
-	t->nr_streams = nr_streams;
-	for (uint32_t i = 0; i < nr_streams && !ret; i++)
-		ret = track_stream_init(t, &t->streams[i], &streams[i], err);
-	if (ret)
-		track_free(t);
-	return ret;
-}
-
-int track_init_free(struct track *t, unsigned int window_bits, struct err *err)
-{
-	int ret = track_init_common(t, window_bits, err);
-
-	if (ret)
-		return ret;
-	t->free_flows = calloc(UINT16_MAX + 1, sizeof(struct track_flow *));
-	if (!t->free_flows || tally_init(&t->tally, SIZE_MAX)) {
-		track_free(t);
-		return err_set(err, -ENOMEM, "no memory to tell addresses apart");
-	}
-	return 0;
-}
-
-static void track_stream_free(struct track_stream *s)
-{
-	for (uint32_t i = 0; s->flows && i < s->nr_shards; i++) {
-		free(s->flows[i].bits);
-		free(s->flows[i].lanes);
-	}
-	free(s->flows);
-	free(s->slots);
-	free(s->seen);
-}
-
-void track_free(struct track *t)
-{
-	for (uint32_t i = 0; i < t->nr_streams; i++)
-		track_stream_free(&t->streams[i]);
-	free(t->streams);
-	for (size_t i = 0; t->free_flows && i <= UINT16_MAX; i++) {
-		if (t->free_flows[i])
-			free(t->free_flows[i]->bits);
-		free(t->free_flows[i]);
-	}
-	free(t->free_flows);
-	tally_free(&t->tally);
-	hist_free(&t->delay);
-	hist_free(&t->first_delivery);
-	hist_free(&t->gap);
-	memset(t, 0, sizeof(*t));
-}
 
 void track_start(struct track *t, uint64_t t0_ns)
 {
 	for (uint32_t i = 0; i < t->nr_streams; i++) {
 		for (uint32_t j = 0; j < t->streams[i].nr_shards; j++) {
-			t->streams[i].flows[j].t0_ns = t0_ns;
+			t->streams[i].flows[j].t0_ns = t0_ns + t->streams[i].start_ns;
 			t->streams[i].flows[j].t0_known = true;
 		}
 	}
@@ -166,106 +21,186 @@ void track_start(struct track *t, uint64_t t0_ns)
 /* --- one probe -------------------------------------------------------------------------------- */
 
 /* The bit of @p in the window of @f. Returns 1 if the probe is a new one. */
-static inline int track_window(struct track *t, struct track_flow *f, const struct track_probe *p)
+static inline int track_window(struct track *t, struct track_flow *f, struct track_counts *c,
+			       const struct track_probe *p)
 {
 	uint64_t seq = p->probe.seq, bit = UINT64_C(1) << (seq & 63), *word;
 
 	if (__builtin_expect(seq < f->base, 0)) {
-		t->counts.late_pkts++;
+		c->late_pkts++;
 		return 0;
 	}
 	if (__builtin_expect(seq - f->base >= UINT64_C(1) << t->window_bits, 0))
 		track_loss_slide(t, f, seq);
 	word = &f->bits[(seq >> 6) & ((UINT64_C(1) << (t->window_bits - 6)) - 1)];
 	if (*word & bit) {
-		t->counts.dup_pkts++;
+		c->dup_pkts++;
 		return 0;
 	}
 	*word |= bit;
 	return 1;
 }
 
-static inline void track_order_and_delay(struct track *t, struct track_flow *f,
+static inline void track_order_and_delay(struct track_result *r, struct track_flow *f,
 					 const struct track_probe *p)
 {
 	uint64_t delay = p->arrival_ns - p->probe.due_ns;
 
 	f->rx++;
-	t->counts.rx_pkts++;
+	r->counts.rx_pkts++;
 	if (p->probe.seq < f->next)
-		t->counts.reordered_pkts++;
+		r->counts.reordered_pkts++;
 	else
 		f->next = p->probe.seq + 1;
 	if (p->arrival_ns < p->probe.due_ns) {
-		t->counts.early_pkts++;
+		r->counts.early_pkts++;
 		delay = 0;
 	}
-	hist_record(&t->delay, delay);
-}
-
-/* The first probe that came to a destination, which need not be the first that was sent to it. */
-static void track_first(struct track *t, struct track_stream *s, struct track_flow *f,
-			const struct track_probe *p, uint32_t index)
-{
-	uint64_t due = p->probe.due_ns;
-	struct sched_slot slot;
-
-	if (f->sched.rate.pps) {
-		if (!f->t0_known) {
-			f->t0_ns = due - sched_due_ns(&f->sched, p->probe.seq);
-			f->t0_known = true;
-		}
-		sched_slot(&f->sched, p->probe.seq, &slot);
-		due = f->t0_ns + sched_due_ns(&f->sched, slot.first_seq);
-	}
-	s->seen[index >> 6] |= UINT64_C(1) << (index & 63);
-	s->slots[index].first_delivery_ns = p->arrival_ns > due ? p->arrival_ns - due : 0;
-	hist_record(&t->first_delivery, s->slots[index].first_delivery_ns);
-	t->counts.destinations_seen++;
+	hist_record(&r->hist[TRACK_DELAY], delay);
 }
 
 /* --- with a schedule -------------------------------------------------------------------------- */
 
-/* Position in the set, before permutation, of @p; 0 with *@flow NULL if it can have none. */
-static inline uint32_t track_position(struct track_stream *s, const struct track_probe *p,
-				      struct track_flow **flow)
+static inline void track_t0(struct track_flow *f, const struct track_probe *p)
+{
+	if (f->t0_known || !f->sched.rate.pps)
+		return;
+	f->t0_ns = p->probe.due_ns - sched_due_ns(&f->sched, p->probe.seq);
+	f->t0_known = true;
+}
+
+/* The first probe that came to a destination, which need not be the first that was sent to it.
+ * @pos: its position among those of the flow. */
+static void track_first(struct track_result *r, struct track_flow *f, const struct track_probe *p,
+			uint64_t pos)
+{
+	uint64_t due = p->probe.due_ns, first;
+
+	track_t0(f, p);
+	if (f->sched.rate.pps)
+		due = f->t0_ns + sched_due_ns(&f->sched, pos * f->sched.repeat);
+	first = p->arrival_ns > due ? p->arrival_ns - due : 0;
+	f->seen[pos >> 6] |= UINT64_C(1) << (pos & 63);
+	f->slots[pos].first_delivery_ns = first;
+	hist_record(&r->hist[TRACK_FIRST_DELIVERY], first);
+	r->counts.destinations_seen++;
+}
+
+/* The same where positions say nothing: what track_draw_finish() needs is kept. */
+static void track_first_draw(struct track_stream *s, struct track_flow *f,
+			     const struct track_probe *p, uint64_t index)
+{
+	uint64_t from = f->sched.rate.pps ? 0 : p->probe.due_ns;
+
+	s->seen[index >> 6] |= UINT64_C(1) << (index & 63);
+	f->draws[index].arrival_ns = p->arrival_ns > from ? p->arrival_ns - from : 0;
+	s->result.counts.destinations_seen++;
+}
+
+/* Where the packets of a batch should have gone. */
+struct track_places {
+	struct track_flow *flow[TRACK_BATCH]; /* NULL: there is no such packet */
+	uint32_t pos[TRACK_BATCH]; /* cyclic: among the positions of the flow; else the index */
+	uint32_t index[TRACK_BATCH]; /* of sets of up to 2^32 */
+	uint32_t addr4[TRACK_BATCH];
+	uint64_t hi[TRACK_BATCH], lo[TRACK_BATCH]; /* IPv6 */
+};
+
+/* Flow, position and, before permutation, index of @p; zeros if it can have none. */
+static inline void track_place(struct track_stream *s, const struct track_probe *p,
+			       struct track_places *at, unsigned int i)
 {
 	struct track_flow *f = &s->flows[p->probe.shard];
 	uint64_t visit;
 
-	*flow = NULL;
-	if (p->probe.shard >= s->nr_shards || p->probe.seq >= f->limit)
-		return 0;
-	*flow = f;
+	if (p->probe.shard >= s->nr_shards || p->probe.seq >= f->limit) {
+		at->flow[i] = NULL;
+		at->pos[i] = at->index[i] = 0;
+		return;
+	}
+	at->flow[i] = f;
+	if (!s->cyclic) {
+		at->pos[i] = at->index[i] = (uint32_t)sched_index(&f->sched, p->probe.seq);
+		return;
+	}
 	visit = recip_div(&f->per_visit, p->probe.seq);
 	visit -= recip_div(&f->per_pass, visit) * f->sched.n_shard;
-	return (uint32_t)(f->sched.shard + f->sched.nr_shards * visit);
+	at->pos[i] = (uint32_t)visit;
+	at->index[i] = f->sched.shard + f->sched.nr_shards * (uint32_t)visit;
+}
+
+/* Sets of up to 2^32: in vectors, as far as the order has them. */
+static void track_addresses32(const struct track_stream *s, struct track_places *at, unsigned int n)
+{
+	const struct sched *sched = &s->flows->sched;
+
+	if (sched->order == SCHED_PERMUTE)
+		perm_fill32(&sched->perm, at->index, at->index, n);
+	else if (sched->order == SCHED_STRIDE)
+		for (unsigned int i = 0; i < n; i++)
+			at->index[i] = (uint32_t)sched_index_at(sched, at->index[i]);
+	if (!s->v6) {
+		addrset_at4(s->set, at->index, at->addr4, n);
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++)
+		at->lo[i] = at->index[i];
+	addrset_at6(s->set, at->lo, at->hi, at->lo, n);
+}
+
+/* Larger ones, all of which are cyclic and IPv6. */
+static void track_addresses64(const struct track_stream *s, struct track_places *at, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		at->lo[i] = at->flow[i] ? track_loss_index(at->flow[i], at->pos[i]) : 0;
+	addrset_at6(s->set, at->lo, at->hi, at->lo, n);
+}
+
+static inline bool track_is_foreign(const struct track_stream *s, const struct track_probe *p,
+				    const struct track_places *at, unsigned int i)
+{
+	if (!at->flow[i] || p->v6 != s->v6)
+		return true;
+	return s->v6 ? at->lo[i] != p->dst.lo || at->hi[i] != p->dst.hi
+		     : at->addr4[i] != p->dst.lo;
+}
+
+static inline bool track_bit(const uint64_t *bits, uint64_t i)
+{
+	return bits[i >> 6] >> (i & 63) & 1;
 }
 
 /* A batch of one stream: where each should have gone, all at once, then the account in order. */
 static void track_scheduled(struct track *t, struct track_stream *s, const struct track_probe *p,
 			    unsigned int n)
 {
-	struct track_flow *flow[TRACK_BATCH];
-	uint32_t index[TRACK_BATCH] = {0}, addr[TRACK_BATCH];
+	struct track_result *r = &s->result;
+	struct track_places at;
 
+	at.index[0] = 0; /* @n is not 0, but compilers do not know */
+	at.lo[0] = 0;
 	for (unsigned int i = 0; i < n; i++)
-		index[i] = track_position(s, &p[i], &flow[i]);
-	if (s->flows->sched.order == SCHED_PERMUTE)
-		perm_fill32(&s->flows->sched.perm, index, index, n);
-	addrset_at4(s->set, index, addr, n);
-	for (unsigned int i = 0; i < n; i++)
-		__builtin_prefetch(&s->seen[index[i] >> 6]);
+		track_place(s, &p[i], &at, i);
+	if (s->n <= UINT64_C(1) << 32)
+		track_addresses32(s, &at, n);
+	else
+		track_addresses64(s, &at, n);
 	for (unsigned int i = 0; i < n; i++) {
-		if (!flow[i] || p[i].dst.hi || addr[i] != p[i].dst.lo) {
-			t->counts.foreign_pkts++;
+		if (track_is_foreign(s, &p[i], &at, i)) {
+			r->counts.foreign_pkts++;
 			continue;
 		}
-		if (!track_window(t, flow[i], &p[i]))
+		if (!track_window(t, at.flow[i], &r->counts, &p[i]))
 			continue;
-		track_order_and_delay(t, flow[i], &p[i]);
-		if (!(s->seen[index[i] >> 6] & UINT64_C(1) << (index[i] & 63)))
-			track_first(t, s, flow[i], &p[i], index[i]);
+		track_order_and_delay(r, at.flow[i], &p[i]);
+		if (s->cyclic) {
+			if (!track_bit(at.flow[i]->seen, at.pos[i]))
+				track_first(r, at.flow[i], &p[i], at.pos[i]);
+			continue;
+		}
+		track_t0(at.flow[i], &p[i]);
+		if (!track_bit(s->seen, at.pos[i]))
+			track_first_draw(s, at.flow[i], &p[i], at.pos[i]);
 	}
 }
 
@@ -280,7 +215,7 @@ static struct track_flow *track_free_flow(struct track *t, const struct track_pr
 	if (*f || t->nr_free_flows == TRACK_FREE_FLOWS)
 		return *f;
 	*f = calloc(1, sizeof(**f));
-	if (!*f || track_flow_window(t, *f)) {
+	if (!*f || track_loss_window(t, *f)) {
 		free(*f);
 		*f = NULL;
 		t->failed = -ENOMEM;
@@ -296,36 +231,72 @@ static struct track_flow *track_free_flow(struct track *t, const struct track_pr
 static void track_unscheduled(struct track *t, const struct track_probe *p)
 {
 	struct track_flow *f = track_free_flow(t, p);
+	struct track_counts *c = &t->rest.counts;
+	struct addr key = p->dst;
 
 	if (!f) {
-		t->counts.foreign_pkts++;
+		c->foreign_pkts++;
 		return;
 	}
-	if (!track_window(t, f, p))
+	if (!track_window(t, f, c, p))
 		return;
-	track_order_and_delay(t, f, p);
+	track_order_and_delay(&t->rest, f, p);
 	if (p->probe.seq < f->least)
 		f->least = p->probe.seq;
-	if (!tally_add(&t->tally, p->dst))
+	if (!p->v6)
+		key.lo |= TRACK_MAPPED;
+	if (!tally_add(&t->tally, key))
 		t->failed = -ENOMEM;
-	t->counts.destinations_seen = t->tally.used;
+	c->destinations_seen = t->tally.used;
+}
+
+/* --- a batch ---------------------------------------------------------------------------------- */
+
+static void track_one_stream(struct track *t, const struct track_probe *p, unsigned int n)
+{
+	if (p->probe.stream < t->nr_streams)
+		track_scheduled(t, &t->streams[p->probe.stream], p, n);
+	else
+		t->rest.counts.foreign_pkts += n;
+}
+
+/* Streams know nothing of each other, so each can have its part of the batch at once. */
+static void track_mixed(struct track *t, const struct track_probe *p, unsigned int n)
+{
+	struct track_probe part[TRACK_BATCH];
+	uint64_t left = n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
+	unsigned int nr, i;
+	uint8_t stream;
+
+	while (left) {
+		stream = p[__builtin_ctzll(left)].probe.stream;
+		nr = 0;
+		for (uint64_t rest = left; rest; rest &= rest - 1) {
+			i = (unsigned int)__builtin_ctzll(rest);
+			if (p[i].probe.stream != stream)
+				continue;
+			part[nr++] = p[i];
+			left &= ~(UINT64_C(1) << i);
+		}
+		track_one_stream(t, part, nr);
+	}
 }
 
 void track_batch(struct track *t, const struct track_probe *p, unsigned int n)
 {
-	unsigned int from = 0, to;
+	unsigned int same = 1;
 
 	if (!t->scheduled) {
 		for (unsigned int i = 0; i < n; i++)
 			track_unscheduled(t, &p[i]);
 		return;
 	}
-	for (; from < n; from = to) {
-		for (to = from; to < n && p[to].probe.stream == p[from].probe.stream; to++)
-			;
-		if (p[from].probe.stream < t->nr_streams)
-			track_scheduled(t, &t->streams[p[from].probe.stream], &p[from], to - from);
-		else
-			t->counts.foreign_pkts += to - from;
-	}
+	if (!n)
+		return;
+	while (same < n && p[same].probe.stream == p->probe.stream)
+		same++;
+	if (same < n)
+		track_mixed(t, p, n);
+	else
+		track_one_stream(t, p, n);
 }
