@@ -17,7 +17,9 @@
 #include "sink/storm.c"
 #include "sink/tally.c"
 #include "sink/track.c"
+#include "sink/track_draw.c"
 #include "sink/track_finish.c"
+#include "sink/track_init.c"
 #include "sink/track_loss.c"
 #include "tests/unit/sched_make.h"
 
@@ -51,7 +53,7 @@ static void world_account(struct world *w, bool scheduled, unsigned int window_b
 		return;
 	}
 	assert(!track_init(&w->a.track,
-			   &(struct track_stream_conf){&w->set, w->scheds, w->nr_shards}, 1,
+			   &(struct track_stream_conf){&w->set, w->scheds, w->nr_shards, 0}, 1,
 			   window_bits, NULL));
 	choice = byte(w);
 	rule.answer_probe = 1u + choice % 3;
@@ -174,29 +176,32 @@ static void check_requests(struct world *w)
 static void world_check(struct world *w)
 {
 	const struct account_counts *c = &w->a.counts;
-	const struct track_counts *t = &w->a.track.counts;
+	struct track *track = &w->a.track;
+	struct track_counts t;
 	struct sums sums = {0};
 
 	account_flush(&w->a);
+	t = track_counts(track);
 	assert(c->frames_pkts == w->frames);
-	assert(t->rx_pkts + t->dup_pkts + t->late_pkts + t->foreign_pkts + c->bad_csum_pkts +
+	assert(t.rx_pkts + t.dup_pkts + t.late_pkts + t.foreign_pkts + c->bad_csum_pkts +
 		       c->other_pkts + c->arp.requests + c->nd.requests ==
 	       w->frames);
 	if (w->a.responds)
 		check_requests(w);
-	assert(t->reordered_pkts <= t->rx_pkts && t->early_pkts <= t->rx_pkts);
+	assert(t.reordered_pkts <= t.rx_pkts && t.early_pkts <= t.rx_pkts);
 	if (byte(w) & 1)
-		track_sent_all(&w->a.track);
-	track_finish(&w->a.track);
-	assert(!track_each(&w->a.track, sum_up, &sums));
-	assert(sums.received == t->rx_pkts && sums.seen == t->destinations_seen);
-	assert(sums.gaps == t->destinations_expected);
-	assert(w->a.track.delay.total == t->rx_pkts);
-	if (!w->a.track.scheduled)
+		track_sent_all(track);
+	track_finish(track);
+	t = track_counts(track);
+	assert(!track_each(track, sum_up, &sums));
+	assert(sums.received == t.rx_pkts && sums.seen == t.destinations_seen);
+	assert(sums.gaps == t.destinations_expected);
+	assert(track_hist(track, TRACK_DELAY)->total == t.rx_pkts);
+	if (!track->scheduled)
 		return;
-	assert(t->destinations_seen + t->destinations_unseen == t->destinations_expected);
-	assert(w->a.track.gap.total == t->destinations_expected);
-	assert(w->a.track.first_delivery.total == t->destinations_seen);
+	assert(t.destinations_seen + t.destinations_unseen == t.destinations_expected);
+	assert(track_hist(track, TRACK_GAP)->total == t.destinations_expected);
+	assert(track_hist(track, TRACK_FIRST_DELIVERY)->total == t.destinations_seen);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

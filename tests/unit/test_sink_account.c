@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // needs: sink/account.c sink/answers.c sink/respond.c sink/storm.c sink/tally.c
-// needs: sink/track.c sink/track_loss.c sink/track_finish.c
+// needs: sink/track.c sink/track_init.c sink/track_loss.c sink/track_draw.c sink/track_finish.c
 /* From a frame to its counter, and to the answer that waits. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,10 +67,11 @@ static uint64_t waiting(const struct rig *g, enum answer_kind kind)
 static void check_identity(struct rig *g)
 {
 	const struct account_counts *c = &g->a.counts;
-	const struct track_counts *t = &g->a.track.counts;
+	struct track_counts t;
 
 	account_flush(&g->a);
-	assert_int_equal(c->frames_pkts, t->rx_pkts + t->dup_pkts + t->late_pkts + t->foreign_pkts +
+	t = track_counts(&g->a.track);
+	assert_int_equal(c->frames_pkts, t.rx_pkts + t.dup_pkts + t.late_pkts + t.foreign_pkts +
 						 c->bad_csum_pkts + c->other_pkts +
 						 c->arp.requests + c->nd.requests);
 	if (!g->a.responds)

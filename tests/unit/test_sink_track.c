@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// needs: sink/track.c sink/track_loss.c sink/track_finish.c sink/tally.c
+// needs: sink/track.c sink/track_init.c sink/track_loss.c sink/track_draw.c sink/track_finish.c sink/tally.c
 /*
  * track: known answers and edges.
  */
@@ -31,7 +31,7 @@ static void ten(struct addrset *set, struct track *t, uint64_t total, uint32_t r
 	assert_int_equal(addrset_seal(set, NULL), 0);
 	assert_int_equal(sched_make(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, repeat, 1000, total, NULL),
 			 0);
-	assert_int_equal(track_init(t, &(struct track_stream_conf){set, &s, 1}, 1, 10, NULL), 0);
+	assert_int_equal(track_init(t, &(struct track_stream_conf){set, &s, 1, 0}, 1, 10, NULL), 0);
 	track_start(t, T0);
 }
 
@@ -78,12 +78,12 @@ static void known_gaps(void **state)
 	assert_false(d[6].seen);
 	assert_int_equal(d[7].gap_ns, 0);
 	assert_int_equal(d[7].received, 6);
-	assert_int_equal(t.counts.destinations_seen, 9);
-	assert_int_equal(t.counts.destinations_expected, 10);
-	assert_int_equal(t.counts.destinations_unseen, 1);
-	assert_int_equal(t.counts.lost_pkts, 2 + 1 + 3 + 6);
-	assert_int_equal(t.gap.max, 60000000);
-	assert_int_equal(t.gap.total, 10);
+	assert_int_equal(track_counts(&t).destinations_seen, 9);
+	assert_int_equal(track_counts(&t).destinations_expected, 10);
+	assert_int_equal(track_counts(&t).destinations_unseen, 1);
+	assert_int_equal(track_counts(&t).lost_pkts, 2 + 1 + 3 + 6);
+	assert_int_equal(track_hist(&t, TRACK_GAP)->max, 60000000);
+	assert_int_equal(track_hist(&t, TRACK_GAP)->total, 10);
 	assert_int_equal(track_resolution_ns(&t), 10000000);
 	track_free(&t);
 	addrset_free(&set);
@@ -104,11 +104,11 @@ static void reordering_is_no_gap(void **state)
 	arrive(&t, 4, 4, T0 + 21000000);
 	track_sent_all(&t);
 	track_finish(&t);
-	assert_int_equal(t.counts.reordered_pkts, 1);
-	assert_int_equal(t.counts.lost_pkts, 0);
-	assert_int_equal(t.gap.max, 0);
+	assert_int_equal(track_counts(&t).reordered_pkts, 1);
+	assert_int_equal(track_counts(&t).lost_pkts, 0);
+	assert_int_equal(track_hist(&t, TRACK_GAP)->max, 0);
 	/* ... but its first delivery is what it was: the second packet came first. */
-	assert_int_equal(t.first_delivery.max, 10000000);
+	assert_int_equal(track_hist(&t, TRACK_FIRST_DELIVERY)->max, 10000000);
 	track_free(&t);
 	addrset_free(&set);
 }
@@ -146,22 +146,22 @@ static void window_edges(void **state)
 	ten(&set, &t, 100000, 1);
 	arrive(&t, 1023, 3, T0);
 	arrive(&t, 0, 0, T0); /* still inside */
-	assert_int_equal(t.counts.rx_pkts, 2);
+	assert_int_equal(track_counts(&t).rx_pkts, 2);
 	arrive(&t, 1024, 4, T0);
 	arrive(&t, 63, 3, T0); /* out, with the first word */
-	assert_int_equal(t.counts.late_pkts, 1);
+	assert_int_equal(track_counts(&t).late_pkts, 1);
 	arrive(&t, 64, 4, T0); /* the first that is in */
 	arrive(&t, 64, 4, T0);
 	arrive(&t, 1023, 3, T0);
-	assert_int_equal(t.counts.dup_pkts, 2);
-	assert_int_equal(t.counts.rx_pkts, 4);
+	assert_int_equal(track_counts(&t).dup_pkts, 2);
+	assert_int_equal(track_counts(&t).rx_pkts, 4);
 	arrive(&t, 99999, 9, T0); /* far over the window: everything else is final */
 	arrive(&t, 1024, 4, T0);
-	assert_int_equal(t.counts.late_pkts, 2);
+	assert_int_equal(track_counts(&t).late_pkts, 2);
 	arrive(&t, 100000, 0, T0); /* not in the schedule */
-	assert_int_equal(t.counts.foreign_pkts, 1);
+	assert_int_equal(track_counts(&t).foreign_pkts, 1);
 	track_finish(&t);
-	assert_int_equal(t.counts.lost_pkts, 100000 - 5);
+	assert_int_equal(track_counts(&t).lost_pkts, 100000 - 5);
 	track_free(&t);
 	addrset_free(&set);
 }
@@ -181,7 +181,7 @@ static void a_long_jump(void **state)
 	track_sent_all(&t);
 	track_finish(&t);
 	assert_int_equal(track_each(&t, keep, d), 0);
-	assert_int_equal(t.counts.lost_pkts, total - 2);
+	assert_int_equal(track_counts(&t).lost_pkts, total - 2);
 	assert_int_equal(d[0].received, 1);
 	assert_int_equal(d[0].first_delivery_ns, total / 2 * 1000000);
 	assert_int_equal(d[0].gap_ns, total / 2 * 1000000);
@@ -210,7 +210,7 @@ static void refusals(void **state)
 	assert_int_equal(
 		sched_make(&s, SCHED_SEQUENTIAL, 10, 1, 0, 1, 1, 1000, UINT64_C(10) << 32, NULL),
 		0);
-	assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1}, 1, 10, &err),
+	assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1, 0}, 1, 10, &err),
 			 -E2BIG);
 	assert_non_null(strstr(err.text, "more destinations"));
 	addrset_free(&set);
@@ -234,7 +234,7 @@ static void a_million(void **state)
 	assert_int_equal(addrset_seal(&set, NULL), 0);
 	assert_int_equal(addrset_count(&set), n);
 	assert_int_equal(sched_make(&s, SCHED_PERMUTE, n, 7, 0, 1, 1, 1000000, total, NULL), 0);
-	assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1}, 1, 16, NULL), 0);
+	assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1, 0}, 1, 16, NULL), 0);
 	for (uint64_t seq = 0; seq < total; seq++) {
 		if (seq % 7 == 3) {
 			lost++;
@@ -252,13 +252,13 @@ static void a_million(void **state)
 	track_batch(&t, batch, k);
 	track_sent_all(&t);
 	track_finish(&t);
-	assert_int_equal(t.counts.rx_pkts, total - lost);
-	assert_int_equal(t.counts.lost_pkts, lost);
-	assert_int_equal(t.counts.destinations_seen, n);
-	assert_int_equal(t.counts.foreign_pkts, 0);
+	assert_int_equal(track_counts(&t).rx_pkts, total - lost);
+	assert_int_equal(track_counts(&t).lost_pkts, lost);
+	assert_int_equal(track_counts(&t).destinations_seen, n);
+	assert_int_equal(track_counts(&t).foreign_pkts, 0);
 	/* 7 does not divide the million, so no destination loses two packets in a row. */
-	assert_int_equal(t.gap.max, 1000000000);
-	assert_int_equal(t.first_delivery.max, 1000000077);
+	assert_int_equal(track_hist(&t, TRACK_GAP)->max, 1000000000);
+	assert_int_equal(track_hist(&t, TRACK_FIRST_DELIVERY)->max, 1000000077);
 	track_free(&t);
 	addrset_free(&set);
 }
@@ -295,14 +295,14 @@ static void free_account(void **state)
 	unscheduled(&t, 9, 0, 0); /* another flow, and an address of zeros */
 	unscheduled(&t, 9, 3, UINT32_MAX);
 	track_finish(&t);
-	assert_int_equal(t.counts.rx_pkts, 22500 + 1 + 2);
-	assert_int_equal(t.counts.dup_pkts, 1);
-	assert_int_equal(t.counts.late_pkts, 1);
-	assert_int_equal(t.counts.reordered_pkts, 1);
-	assert_int_equal(t.counts.lost_pkts, 2500 - 1 + 2);
-	assert_int_equal(t.counts.destinations_seen, 4500 + 2);
+	assert_int_equal(track_counts(&t).rx_pkts, 22500 + 1 + 2);
+	assert_int_equal(track_counts(&t).dup_pkts, 1);
+	assert_int_equal(track_counts(&t).late_pkts, 1);
+	assert_int_equal(track_counts(&t).reordered_pkts, 1);
+	assert_int_equal(track_counts(&t).lost_pkts, 2500 - 1 + 2);
+	assert_int_equal(track_counts(&t).destinations_seen, 4500 + 2);
 	assert_int_equal(track_each(&t, sum_received, &received), 0);
-	assert_int_equal(received, t.counts.rx_pkts);
+	assert_int_equal(received, track_counts(&t).rx_pkts);
 	track_free(&t);
 }
 
@@ -315,7 +315,7 @@ static void free_edges(void **state)
 	assert_int_equal(track_init_free(&t, 10, NULL), 0);
 	unscheduled(&t, 0, 1000000, NET_N);
 	unscheduled(&t, 0, 999999, NET_N);
-	assert_int_equal(t.counts.reordered_pkts, 1);
+	assert_int_equal(track_counts(&t).reordered_pkts, 1);
 	assert_int_equal(track_lost(&t), 0);
 	for (uint32_t i = 0; i < 300; i++) {
 		struct track_probe p = {
@@ -325,8 +325,8 @@ static void free_edges(void **state)
 		track_batch(&t, &p, 1);
 	}
 	/* Flow (0, 0) has its window far above 0: late; 255 new flows; the rest is foreign. */
-	assert_int_equal(t.counts.late_pkts, 1);
-	assert_int_equal(t.counts.foreign_pkts, 300 - TRACK_FREE_FLOWS);
+	assert_int_equal(track_counts(&t).late_pkts, 1);
+	assert_int_equal(track_counts(&t).foreign_pkts, 300 - TRACK_FREE_FLOWS);
 	track_free(&t);
 }
 

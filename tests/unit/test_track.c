@@ -605,7 +605,7 @@ static void random_worlds(void **state)
 	struct world w;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 700; seed++) {
+	for (uint64_t seed = 1; seed <= 250; seed++) {
 		world_init(&w, seed);
 		world_run(&w);
 		world_compare(&w);
