@@ -173,5 +173,58 @@ def flat_row(opt):
     return row
 
 
+# Against IPv4/UDP without a checksum, on the same device.
+PLAIN = ["--dst", "198.19.0.0/16"]
+V6 = ["--dst", "2001:2::/64", "--exclude", "2001:2::", "--src", "2001:2:0:ffff::2"]
+CHECKSUM = ["--set", "streams.0.udp_checksum=true"]
+VARIANTS = {"udp-checksum": (PLAIN + CHECKSUM, "IPv4/UDP with checksum"), "ipv6": (V6, "IPv6/UDP")}
+
+
+def variant_rows(opt):
+    plain = Side("IPv4/UDP")
+    rows = [Row(f"gen-{key}", f"gen on null:, {title}", "packets/s", Side("dststorm-gen"), plain, 0.75)
+            for key, (_, title) in VARIANTS.items()]
+    seconds = common.pick(opt.quick, 1.0, 0.4)
+    try:
+        common.built(f"{opt.build}/dststorm-gen")
+        alternate(common.pick(opt.quick, 7, 1),
+                  [(plain, lambda: gen_sample(opt, PLAIN, seconds, False))] +
+                  [(row.ours, lambda args=args: gen_sample(opt, args, seconds, False))
+                   for row, (args, _) in zip(rows, VARIANTS.values())])
+    except common.Missing as e:
+        for row in rows:
+            row.missing = str(e)
+        return rows
+    for row in rows:
+        note_core(row)
+    return rows
+
+
+def lanes_sample(opt, lanes, seconds):
+    """All threads anywhere: the scheduler finds two lanes their two cores."""
+    argv = [f"{opt.build}/dststorm-gen", "--port", "null:", "--rate", "max", "--burst", str(BURST),
+            "--duration", f"{seconds:g}", "--lanes", str(lanes), *PLAIN]
+    others = common.Others()
+    stats = json.loads(common.run(argv))
+    cpu = lanes * (stats["last_tx_ns"] - stats["first_tx_ns"]) / 1e9
+    return {"value": stats["rate_achieved_pps"], "others": others.share(cpu)}
+
+
+def lanes_row(opt):
+    row = Row("gen-lanes", "gen on null:, two lanes", "packets/s", Side("2 lanes"), Side("1 lane"), 1.8)
+    seconds = common.pick(opt.quick, 1.0, 0.4)
+    try:
+        common.built(f"{opt.build}/dststorm-gen")
+        if len(common.os.sched_getaffinity(0)) < 2:
+            raise common.Missing("two lanes need two CPUs")
+        alternate(common.pick(opt.quick, 7, 1),
+                  [(side, lambda lanes=lanes: lanes_sample(opt, lanes, seconds))
+                   for side, lanes in ((row.ours, 2), (row.peer, 1))])
+    except common.Missing as e:
+        row.missing = str(e)
+    return row
+
+
 def measure(opt):
-    return [*peer_rows(opt, False), *peer_rows(opt, True), flat_row(opt)]
+    return [*peer_rows(opt, False), *peer_rows(opt, True), flat_row(opt), *variant_rows(opt),
+            lanes_row(opt)]

@@ -10,10 +10,13 @@ import time
 import common
 import gen
 import guest
+import live
 import sink
 import table
+import veth
 
-PARTS = {"gen": gen.measure, "sink": sink.measure, "guest": guest.measure}
+PARTS = {"gen": gen.measure, "sink": sink.measure, "veth": veth.measure, "live": live.measure,
+         "guest": guest.measure}
 NR_HUGEPAGES = common.HUGE + "nr_hugepages"
 
 
@@ -23,11 +26,11 @@ def arguments():
     p.add_argument("--keep", action="store_true", help="keep the capture that the sink read")
     p.add_argument("--hugepages", type=int, default=0, metavar="N",
                    help="reserve N hugepages of 2 MB while this runs (as root)")
-    p.add_argument("parts", nargs="*", metavar="gen|sink|guest", help="what to measure; all if none")
+    p.add_argument("parts", nargs="*", metavar="|".join(PARTS), help="what to measure; all if none")
     args = p.parse_args()
     for part in args.parts:
         if part not in PARTS:
-            p.error(f"'{part}' is none of gen, sink, guest")
+            p.error(f"'{part}' is none of {', '.join(PARTS)}")
     return args
 
 

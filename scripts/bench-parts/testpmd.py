@@ -16,7 +16,7 @@ PROMPT = "testpmd> "
 class Testpmd:
     """One testpmd. Its last core forwards, its first has the prompt."""
 
-    def __init__(self, eal, app, env=None):
+    def __init__(self, eal, app, env=None, netns=None):
         self.said = ""
         self.shown = 0
         # DPDK makes a run-time directory whatever it is told, and leaves it.
@@ -24,7 +24,7 @@ class Testpmd:
         out, slave = pty.openpty()  # so that its printf is flushed line by line
         self.out = out
         self.process = subprocess.Popen(
-            [common.peer("dpdk-testpmd"), "--no-pci", "--no-shconf", "--no-telemetry", *eal, "--", "-i",
+            [*(["ip", "netns", "exec", netns] if netns else []), common.peer("dpdk-testpmd"), "--no-pci", "--no-shconf", "--no-telemetry", *eal, "--", "-i",
              "--disable-link-check", "--no-mlockall", *app],
             stdin=subprocess.PIPE, stdout=slave, stderr=slave,
             env={**os.environ, **(env or {}), "RUNTIME_DIRECTORY": self.dir.name})
