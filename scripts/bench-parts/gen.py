@@ -17,7 +17,7 @@ CACHE = 256
 FRAME = 60  # without FCS
 # What must never be a destination. null: sends nowhere.
 EVERYTHING = ["--dst", "0.0.0.0/0", "--exclude", "0.0.0.0/8", "--exclude", "127.0.0.0/8",
-              "--exclude", "224.0.0.0/3"]
+              "--exclude", "169.254.0.0/16", "--exclude", "224.0.0.0/3"]
 SETS = [("2^10", ["--dst", "16.0.0.0/22"]), ("2^16", ["--dst", "16.0.0.0/16"]),
         ("2^20", ["--dst", "16.0.0.0/12"]), ("2^24", ["--dst", "16.0.0.0/8"]),
         ("2^28", ["--dst", "16.0.0.0/4"]), ("2^32", EVERYTHING)]

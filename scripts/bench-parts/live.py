@@ -26,11 +26,7 @@ class Tcpdump:
     name = "tcpdump -w /dev/null"
 
     def argv(self, opt, folder):
-        return [common.peer("tcpdump"), "-i", "rx", "-B", str(BUFFER_MB * 1024), "-w", "/dev/null"]
-
-    @staticmethod
-    def ready(text):
-        return "listening on" in text
+        return [common.peer("tcpdump"), "-i", "recv0", "-B", str(BUFFER_MB * 1024), "-w", "/dev/null"]
 
     @staticmethod
     def counts(out, log):
@@ -45,12 +41,8 @@ class Sink:
     name = "dststorm-sink live"
 
     def argv(self, opt, folder):
-        return [common.built(f"{opt.build}/dststorm-sink"), "--source", "live:rx", "--buffer",
+        return [common.built(f"{opt.build}/dststorm-sink"), "--source", "live:recv0", "--buffer",
                 str(BUFFER_MB), f"{folder}/live.yaml"]
-
-    @staticmethod
-    def ready(text):
-        return "listening" in text
 
     @staticmethod
     def counts(out, log):
@@ -62,7 +54,7 @@ class Sink:
 
 def send(opt, pair, folder):
     argv = ["taskset", "-c", str(common.cpus()[0]), f"{opt.build}/dststorm-gen", "--port",
-            "af_packet:tx", f"{folder}/live.yaml"]
+            "af_packet:send0", f"{folder}/live.yaml"]
     return json.loads(common.run(Pair.argv(pair.near, argv)))
 
 
@@ -76,17 +68,15 @@ def trial(opt, pair, side, rate, seconds):
         receiver = subprocess.Popen(argv, stdout=out, stderr=log)
         try:
             until = common.now() + 10
-            while True:
-                log.seek(0)
-                if side.ready(log.read()):
-                    break
+            while len(pair.inside(pair.far, ["cat", "/proc/net/packet"]).splitlines()) < 2:
                 if receiver.poll() is not None or common.now() > until:
                     log.seek(0)
                     raise common.Missing(common.fail_text(side.name, receiver.poll(), log.read()))
                 time.sleep(0.02)
+            time.sleep(0.2)  # the socket is there; now its ring
             before = sum(common.thread_cpu_ns(receiver.pid).values())
             sent = send(opt, pair, folder)
-            time.sleep(0.5)
+            time.sleep(1.5)  # the last block of the ring is handed over when its time is up
             cpu_s = (sum(common.thread_cpu_ns(receiver.pid).values()) - before) / 1e9
         finally:
             common.end(receiver)

@@ -12,8 +12,8 @@ from testpmd import Testpmd
 
 BURST = 64
 MEMORY_MB = 256
-AF_PACKET = "net_af_packet0,iface=tx,blocksz=65536,framesz=2048,framecnt=512,qpairs=1,qdisc_bypass=1"
-AF_XDP = "net_af_xdp0,iface=tx,start_queue=0,queue_count=1"
+AF_PACKET = "net_af_packet0,iface=send0,blocksz=65536,framesz=2048,framecnt=512,qpairs=1,qdisc_bypass=1"
+AF_XDP = "net_af_xdp0,iface=send0,start_queue=0,queue_count=1"
 # One packet, no dynamic elements: trafgen at its fastest.
 TRAFGEN = "{ fill(0xff, 6), 0x02, fill(0x11, 5), c16(0x0800), 0x45, fill(0, 45) }"
 
@@ -69,7 +69,7 @@ def trafgen_sample(pair, seconds):
         f.write(TRAFGEN + "\n")
         f.flush()
         # Without --no-sock-mem it would change settings of the whole machine.
-        return sample(pair, [common.peer("trafgen"), "--dev", "tx", "--conf", f.name, "--cpus", "1",
+        return sample(pair, [common.peer("trafgen"), "--dev", "send0", "--conf", f.name, "--cpus", "1",
                              "--no-sock-mem", "--no-cpu-stats"], seconds)
 
 
@@ -77,7 +77,8 @@ def testpmd_sample(pair, vdev, seconds):
     control, work = common.cpus()
     eal = ["--lcores", f"0@{control},1@{work}", "-m", str(MEMORY_MB), "--file-prefix=bench",
            "--vdev", vdev, "--no-huge"]
-    app = ["--forward-mode=txonly", "--nb-cores=1", f"--burst={BURST}", "--txpkts=60"]
+    app = ["--forward-mode=txonly", "--nb-cores=1", f"--burst={BURST}", "--txpkts=60",
+           "--total-num-mbufs=16384"]
     with Testpmd(eal, app, netns=pair.near) as tester:
         tester.tell("start")
         time.sleep(0.3)
@@ -103,8 +104,8 @@ def rows_of(opt, port, peers):
 
 
 def measure(opt):
-    return [*rows_of(opt, "af_packet:tx", {
+    return [*rows_of(opt, "af_packet:send0", {
                 "trafgen": trafgen_sample,
                 "testpmd txonly": lambda p, s: testpmd_sample(p, AF_PACKET, s)}),
-            *rows_of(opt, "af_xdp:tx", {
+            *rows_of(opt, "af_xdp:send0", {
                 "testpmd txonly": lambda p, s: testpmd_sample(p, AF_XDP, s)})]

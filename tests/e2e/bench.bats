@@ -41,7 +41,8 @@ EOF
 	[[ $output == *"testpmd flowgen"* ]]
 	check 'd["v"] == 1 and d["quick"] and all(d["machine"][k] for k in ("cpu", "kernel", "cpus"))'
 	check 'all(d["versions"][k] for k in ("dststorm", "dpdk", "tcpdump", "libpcap"))'
-	check 'list(r) == ["gen-flowgen", "gen-txonly", "gen-huge-flowgen", "gen-huge-txonly", "gen-flat", "sink-pcap"]'
+	check 'list(r) == ["gen-flowgen", "gen-txonly", "gen-huge-flowgen", "gen-huge-txonly", "gen-flat",
+		"gen-udp-checksum", "gen-ipv6", "gen-lanes", "sink-pcap"]'
 	check 'not any(row["missing"] for row in d["rows"])'
 	for row in gen-flowgen gen-txonly sink-pcap; do
 		check "r['$row']['ours']['samples'][0]['value'] > 1e5 and r['$row']['peer']['samples'][0]['value'] > 1e5"
@@ -70,6 +71,6 @@ EOF
 
 @test "an unknown part is a usage error, and nothing is measured" {
 	run -2 scripts/bench --quick everything
-	[[ $output == *"'everything' is none of gen, sink, guest"* ]]
+	[[ $output == *"'everything' is none of gen, sink, veth, live, guest"* ]]
 	[ ! -e "$B/bench" ]
 }
