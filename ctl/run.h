@@ -27,6 +27,7 @@ struct run_options {
 	const char *gen_port; /* kind of port in lab netns; NULL: its default */
 	/* For the tests of the accounting and of the supervision. */
 	const char *hide_cause;
+	const char *sink_buffer; /* MB of its capture; NULL: its default */
 	double panic_after_s, hang_after_s; /* 0: never */
 };
 

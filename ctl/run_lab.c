@@ -63,12 +63,19 @@ static int run_program(struct run *run, struct role *r, const char *flag, const 
 {
 	char program[32], path[PATH_MAX], control[128];
 	char *argv[] = {path, (char *)flag, (char *)port, (char *)"--control", control,
-			(char *)(run->opt.huge ? "--huge" : NULL), NULL};
+			NULL, NULL, NULL, NULL};
+	unsigned int n = 5;
 	json_t *hello;
 	int ret, code;
 
 	snprintf(program, sizeof(program), "dststorm-%s", r->name);
 	snprintf(control, sizeof(control), "%s/%s.ctl", run->rundir.path, r->name);
+	if (run->opt.huge)
+		argv[n++] = (char *)"--huge";
+	if (run->opt.sink_buffer && r == &run->sink) {
+		argv[n++] = (char *)"--buffer";
+		argv[n] = (char *)run->opt.sink_buffer;
+	}
 	ret = ctl_find(program, path, err);
 	if (!ret)
 		ret = lab_spawn(run, r, argv, SIGTERM, false, err);

@@ -8,7 +8,7 @@
 #include "ctl/ctl.h"
 #include "ctl/run.h"
 
-enum { OPT_GEN_PORT = 256, OPT_HIDE_CAUSE, OPT_PANIC, OPT_HANG };
+enum { OPT_GEN_PORT = 256, OPT_HIDE_CAUSE, OPT_PANIC, OPT_HANG, OPT_SINK_BUFFER };
 
 static const struct argp_option run_argp_options[] = {
 	{"set", 's', "KEY=VALUE", 0, "Override a key of the scenario; may be repeated", 0},
@@ -20,6 +20,7 @@ static const struct argp_option run_argp_options[] = {
 	{"gen-port", OPT_GEN_PORT, "KIND", 0,
 	 "In lab netns: how the generator sends: af_packet (default) or af_xdp", 0},
 	{"test-hide-cause", OPT_HIDE_CAUSE, "CAUSE", OPTION_HIDDEN, NULL, 0},
+	{"test-sink-buffer", OPT_SINK_BUFFER, "MB", OPTION_HIDDEN, NULL, 0},
 	{"test-panic-after", OPT_PANIC, "SECONDS", OPTION_HIDDEN, NULL, 0},
 	{"test-hang-after", OPT_HANG, "SECONDS", OPTION_HIDDEN, NULL, 0},
 	{0}};
@@ -58,6 +59,9 @@ static error_t run_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_HIDE_CAUSE:
 		o->hide_cause = arg;
+		return 0;
+	case OPT_SINK_BUFFER:
+		o->sink_buffer = arg;
 		return 0;
 	case OPT_PANIC:
 		o->panic_after_s = strtod(arg, NULL);
