@@ -304,7 +304,11 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 		names = set(got) - {"v"}
 		for key in ("delay_ns", "first_delivery_ns", "gap_ns"):
 		    names |= set(got[key])
-		assert names == doc - {"finish", "same"}, names ^ doc
+		(stream,) = got["streams"]
+		assert stream.pop("name") == "flood"
+		assert all(got[key] == stream[key] for key in stream)
+		assert {"rx_pkts", "destinations_unseen", "gap_ns"} < set(stream)
+		assert names | {"name"} == doc - {"finish", "same"}, names ^ doc
 	EOF
 }
 
@@ -384,8 +388,11 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 }
 
 @test "no memory: one line" {
-	scenario big.yaml 1000000 1000 sequential 1 10.0.0.0/8
+	scenario big.yaml 1000000 16777216 sequential 1 10.0.0.0/8
 	"$mkpcap" packets=10 >c.pcap 2>/dev/null
+	# What is not sent costs nothing.
+	(ulimit -v 400000; "$sink" --source pcap:c.pcap --allow 10.0.0.0/8 big.yaml --set streams.0.count=1000 >got.json)
+	[ "$(field got.json destinations_expected)" -eq 1000 ]
 	run -2 --separate-stderr bash -c "ulimit -v 400000; exec '$sink' --source pcap:c.pcap --allow 10.0.0.0/8 big.yaml"
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[[ $stderr == *"no memory for 16777216 destinations"* ]]
