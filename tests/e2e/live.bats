@@ -83,11 +83,20 @@ sink_stop()
 	! listens
 }
 
+# field FILE PATH: parts of the path are joined by dots; FILE is read once.
 field()
 {
-	python3 -c 'import json, sys; v = json.load(open(sys.argv[1]))
-for p in sys.argv[2].split("."): v = v[int(p)] if p.isdigit() else v[p]
-print(v)' "$1" "$2"
+	[ "$1.flat" -nt "$1" ] || python3 - "$1" >"$1.flat" <<-'EOF'
+		import json, sys
+		def walk(path, value):
+		    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+		    for key, part in inner:
+		        walk(f"{path}.{key}", part)
+		    if not isinstance(value, (dict, list)):
+		        print(path[1:], value)
+		walk("", json.load(open(sys.argv[1])))
+	EOF
+	awk -v path="$2" '$1 == path { print $2; found = 1 } END { exit !found }' "$1.flat"
 }
 
 counters()
