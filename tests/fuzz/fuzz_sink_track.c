@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Frames through decode, account and track, under a small schedule or none. The first bytes choose
+ * Frames through decode, account and track, under a small schedule of any order or none. The first bytes choose
  * the world; then come records: a raw frame, or a probe of the schedule (whatever its number) with
  * some bytes overwritten. Every frame must be in one counter, every lost packet at one destination.
  */
@@ -73,19 +73,32 @@ static void world_account(struct world *w, bool scheduled, unsigned int window_b
 static void world_init(struct world *w)
 {
 	uint8_t choice = byte(w);
-	enum sched_order order = choice & 1 ? SCHED_PERMUTE : SCHED_SEQUENTIAL;
 	uint64_t total = (uint64_t)byte(w) << byte(w) % 20;
-	uint32_t repeat = 1 + byte(w) % 4;
+	uint8_t visits = byte(w);
+	struct sched_conf conf = {.order = (enum sched_order)(visits / 4 % (SCHED_HOT + 1)),
+				  .seed = choice,
+				  .nr_shards = 1 + (choice >> 1 & 1),
+				  .total = total,
+				  .rate = *rate_constant(choice & 16 ? 1000 : 0),
+				  .stride = 5,
+				  .window = 1,
+				  .new_pps = choice & 16 ? 7 : 0,
+				  .zipf_s = 1.1,
+				  .hot_packets = 0.9,
+				  .hot_destinations = 0.1};
 
-	w->nr_shards = 1 + (choice >> 1 & 1);
+	w->nr_shards = conf.nr_shards;
+	conf.repeat = sched_is_cyclic(conf.order) ? 1 + visits % 4 : 1;
 	addrset_init(&w->set);
 	assert(!addrset_add(&w->set, choice & 4 ? "198.19.0.0/27" : "198.19.0.0-198.19.0.2", NULL));
 	if (choice & 8)
 		assert(!addrset_exclude(&w->set, "198.19.0.1", NULL));
 	assert(!addrset_seal(&w->set, NULL));
-	for (uint32_t i = 0; i < w->nr_shards; i++)
-		assert(!sched_make(&w->scheds[i], order, addrset_count(&w->set), choice, i,
-				   w->nr_shards, repeat, choice & 16 ? 1000 : 0, total, NULL));
+	conf.n = addrset_count(&w->set);
+	for (uint32_t i = 0; i < w->nr_shards; i++) {
+		conf.shard = i;
+		assert(!sched_init(&w->scheds[i], &conf, NULL));
+	}
 	world_account(w, choice & 32, 7 + choice / 128);
 }
 
@@ -99,13 +112,13 @@ static void put16(uint8_t *at, uint32_t v)
 static void probe_frame(struct world *w, uint8_t *f, size_t *len)
 {
 	struct probe p = {.shard = byte(w) & 1, .seq = (uint64_t)byte(w) << byte(w) % 40};
-	struct sched_slot slot;
+	const struct sched *sched;
 	uint32_t sum = 0, dst;
 
 	p.seq += byte(w);
 	p.due_ns = p.seq * 1000000 + (uint64_t)byte(w);
-	sched_slot(&w->scheds[p.shard % w->nr_shards], p.seq, &slot);
-	dst = (uint32_t)addrset_at(&w->set, slot.index).lo;
+	sched = &w->scheds[p.shard % w->nr_shards];
+	dst = (uint32_t)addrset_at(&w->set, sched_index(sched, p.seq)).lo;
 	memset(f, 0, 60);
 	memcpy(f + 12, (uint8_t[]){8, 0, 0x45, 0, 0, 46}, 6);
 	memcpy(f + 22, (uint8_t[]){2, 17}, 2);
