@@ -227,8 +227,6 @@ static json_t *run_sent(const json_t *gen)
 	json_t *list = json_array();
 	size_t i;
 
-	if (!streams && json_object_get(gen, "lanes"))
-		return json_pack("{s:O}", "lanes", json_object_get(gen, "lanes"));
 	json_array_foreach(streams, i, one)
 		json_array_append_new(list, json_pack("{s:I, s:i, s:O}", "stream", (json_int_t)i,
 						      "shard", 0, "lanes",

@@ -142,13 +142,10 @@ static void summary_streams(json_t *out, const struct summary_src *s)
 	json_array_foreach(json_object_get(s->gen, "streams"), i, gen) {
 		const char *name = json_string_value(json_object_get(gen, "name"));
 		json_t *one = json_pack("{s:s}", "name", name ? name : "");
-		const json_t *flows = json_object_get(s->sink, "streams"), *other;
-		/* A single stream is the whole. */
-		const json_t *sink = flows || json_array_size(json_object_get(s->gen, "streams")) > 1 ?
-					     NULL : s->sink;
+		const json_t *sink = NULL, *other;
 		size_t k;
 
-		json_array_foreach(flows, k, other) {
+		json_array_foreach(json_object_get(s->sink, "streams"), k, other) {
 			const char *of = json_string_value(json_object_get(other, "name"));
 
 			if (name && of && !strcmp(name, of))
