@@ -146,7 +146,7 @@ try()
 	[ "$(field unsent_pkts)" -gt 0 ]
 	[ $(($(field sent_pkts) + $(field unsent_pkts))) -eq 300000000 ]
 	# The lanes' own counts make the sum.
-	lanes=$(sed 's/.*"lanes"//' out | grep -o 'sent_pkts":[0-9]*' | grep -o '[0-9]*' | paste -sd+)
+	lanes=$(sed 's/,"streams".*//; s/.*"lanes"//' out | grep -o 'sent_pkts":[0-9]*' | grep -o '[0-9]*' | paste -sd+)
 	[ $((lanes)) -eq "$(field sent_pkts)" ]
 }
 
