@@ -18,6 +18,7 @@ static const char base[] =
 	"streams:\n"
 	"  - name: flood\n"
 	"    sources: [198.18.0.2]\n";
+#define BASE_SOURCE6 "streams.0.sources=[\"2001:2:0:1::2\"]"
 
 enum {
 	O_DST = 0x100, O_EXCLUDE, O_SRC, O_ORDER, O_SEED, O_RATE, O_NEW, O_DURATION, O_COUNT, O_LANES,
@@ -29,8 +30,8 @@ static const struct argp_option table[] = {
 	{ 0, 0, 0, 0, "Traffic (each overrides a key of the scenario):", 1 },
 	{ "dst", O_DST, "SET", 0, "Destinations: address, prefix or range; may be repeated", 0 },
 	{ "exclude", O_EXCLUDE, "SET", 0, "Destinations to leave out; may be repeated", 0 },
-	{ "src", O_SRC, "SET", 0, "Sources (198.18.0.2); may be repeated", 0 },
-	{ "order", O_ORDER, "ORDER", 0, "sequential or permute (permute)", 0 },
+	{ "src", O_SRC, "SET", 0, "Sources (198.18.0.2, or 2001:2:0:1::2); may be repeated", 0 },
+	{ "order", O_ORDER, "ORDER", 0, "permute, sequential, stride, window, uniform, zipf or hot (permute)", 0 },
 	{ "seed", O_SEED, "N", 0, "Seed of the permutation (1)", 0 },
 	{ "rate", O_RATE, "PPS", 0, "Packets/s, or max on null: and pcap:", 0 },
 	{ "new-destinations", O_NEW, "N", 0, "New destinations/s (as many as packets/s)", 0 },
@@ -40,7 +41,7 @@ static const struct argp_option table[] = {
 	{ "burst", O_BURST, "N", 0, "Packets offered to the port at once, at most (64)", 0 },
 	{ "set", O_SET, "KEY=VALUE", 0, "Override any key of the scenario; may be repeated", 0 },
 	{ "shard", O_SHARD, "I/N", 0, "Be the I-th (from 0) of N generators that share the work", 0 },
-	{ "allow", O_ALLOW, "PREFIX", 0, "Allow addresses outside 198.18.0.0/15; may be repeated",
+	{ "allow", O_ALLOW, "PREFIX", 0, "Allow addresses outside 198.18.0.0/15 and 2001:2::/48; may be repeated",
 	  0 },
 
 	{ 0, 0, 0, 0, "Where to:", 2 },
@@ -60,7 +61,7 @@ static const struct argp_option table[] = {
 
 	{ 0, 0, 0, 0, "Memory:", 4 },
 	{ "huge", O_HUGE, 0, 0, "Use hugepages", 0 },
-	{ "memory", O_MEMORY, "MB", 0, "Memory for packets (64 and 4 for each lane)", 0 },
+	{ "memory", O_MEMORY, "MB", 0, "Memory for packets (what ports and lanes take)", 0 },
 
 	{ 0, 0, 0, 0, "Help:", -1 },
 	{ "help", O_HELP, 0, 0, "Print this", 0 },
@@ -85,6 +86,7 @@ static const struct sugar {
 };
 
 /* Those that collect a list. */
+enum { LIST_DST, LIST_EXCLUDE, LIST_SRC };
 static const struct sugar lists[] = {
 	{ O_DST, "--dst", "streams.0.destinations" },
 	{ O_EXCLUDE, "--exclude", "streams.0.exclude" },
@@ -362,7 +364,7 @@ static int check(struct parse *p)
 			       "or --dry-run");
 	if (o->control || r->path)
 		return 0;
-	if (!p->items[0])
+	if (!p->items[LIST_DST])
 		return err_set(p->err, -EINVAL, "no destinations: give --dst SET or a scenario");
 	if (!p->rate)
 		return err_set(p->err, -EINVAL, "no rate: give --rate PPS or a scenario");
@@ -391,6 +393,10 @@ int options_parse(struct options *o, int argc, char **argv, struct err *err)
 			"--help", p.next < argc ? argv[p.next] : argv[argc - 1]);
 	if (!ret)
 		ret = -check(&p);
+	/* The source has to be of the destinations' family. */
+	if (!ret && !o->request.path && !p.items[LIST_SRC] && p.items[LIST_DST] &&
+	    strchr(p.items[LIST_DST], ':'))
+		ret = -add_override(&p, strdup(BASE_SOURCE6), "--dst");
 	if (!ret)
 		ret = -add_lists(&p);
 	for (size_t i = 0; i < NR_LISTS; i++)
