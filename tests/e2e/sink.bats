@@ -64,7 +64,7 @@ agree()
 		    field, want = line.split()
 		    value = got
 		    for part in field.split("."):
-		        value = value[part]
+		        value = value[int(part) if part.isdigit() else part]
 		    # Three digits, but the greatest value is exact.
 		    if value != int(want):
 		        wrong.append(f"{field}: {value}, not {want}")
@@ -216,6 +216,34 @@ peer_ends()
 	[ "$(field got.json lost_by_schedule_pkts)" -eq 499 ]
 	[ "$(field got.json gap_ns.max)" -eq 0 ]
 	[ "$(wc -l <dest)" -eq "$(field got.json destinations_seen)" ]
+}
+
+@test "every order that the generator sends is the one that the sink expects" {
+	local order net6=2001:2:0:1:: gen=$build/dststorm-gen
+	cat >a.yaml <<-EOF
+		name: orders
+		duration_s: 1
+		streams:
+		  - {name: four, destinations: [198.19.0.0/20], sources: [198.18.0.2], rate_pps: 1000}
+		  - {name: six, destinations: ['${net6}/112'], sources: ['2001:2::2'], order: ORDER,
+		     rate_pps: 1000, start_s: 0.25}
+	EOF
+	printf '%s 0\n' foreign_pkts lost_by_schedule_pkts destinations_unseen delay_ns.max gap_ns.max >want
+	printf '%s 1000\nstreams.1.%s 750\n' streams.0.rx_pkts rx_pkts >>want
+	for order in sequential 'stride, stride: 7' permute uniform 'zipf, zipf_s: 1.2' \
+		'hot, hot: {packets: 0.8}' 'window, window: 50, new_destinations_per_s: 10'; do
+		echo "order: $order"
+		sed "s/ORDER/$order/" a.yaml >b.yaml
+		"$gen" --dry-run c.pcap b.yaml >/dev/null
+		"$sink" --source pcap:c.pcap b.yaml >got.json
+		agree want got.json
+	done
+	# A scan of 2^64 - 1 addresses costs what it sends; drawn orders need room for all.
+	sed "s/ORDER/permute/; s/${net6}.112/2001:2:0:1:0:0:0:1-2001:2:0:1:ffff:ffff:ffff:ffff/" a.yaml >b.yaml
+	"$gen" --dry-run c.pcap b.yaml >/dev/null
+	(ulimit -v 400000; "$sink" --source pcap:c.pcap b.yaml >got.json)
+	agree want got.json
+	fails 2 'at most 2\^26 of them: take order: permute' --source pcap:c.pcap b.yaml --set streams.1.order=uniform
 }
 
 @test "shards: each its own sequence, together the set" {
