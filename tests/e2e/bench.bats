@@ -28,7 +28,7 @@ hide()
 # The rows of the only JSON, judged by python: check EXPRESSION with r (by name) and d (all).
 check()
 {
-	python3 - "$B"/bench/*.json "$1" <<'EOF'
+	/usr/bin/python3 - "$B"/bench/*.json "$1" <<'EOF'
 import json, sys
 d = json.load(open(sys.argv[1]))
 r = {row["row"]: row for row in d["rows"]}

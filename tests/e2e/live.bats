@@ -86,7 +86,7 @@ sink_stop()
 # field FILE PATH: parts of the path are joined by dots; FILE is read once.
 field()
 {
-	[ "$1.flat" -nt "$1" ] || python3 - "$1" >"$1.flat" <<-'EOF'
+	[ "$1.flat" -nt "$1" ] || /usr/bin/python3 - "$1" >"$1.flat" <<-'EOF'
 		import json, sys
 		def walk(path, value):
 		    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -167,7 +167,7 @@ all_told()
 neighbour()
 {
 	ip -n "$near" addr add 198.18.0.2/15 dev va
-	ip netns exec "$near" timeout 5 python3 -c '
+	ip netns exec "$near" timeout 5 /usr/bin/python3 -c '
 import socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.sendto(b"hello", ("198.19.0.5", 9))

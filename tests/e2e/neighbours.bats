@@ -78,7 +78,7 @@ setup()
 	done
 	kill -TERM $!
 	wait $!
-	run python3 -c 'import json
+	run /usr/bin/python3 -c 'import json
 got = json.load(open("got.json"))
 print(*(got[k] for k in ("frames_pkts", "arp_requests", "arp_replies", "arp_refused", "nd_requests",
 	"nd_replies", "copies_pkts", "announcements_pkts", "other_pkts")))'
@@ -101,7 +101,7 @@ print(*(got[k] for k in ("frames_pkts", "arp_requests", "arp_replies", "arp_refu
 	[ "$(grep -v '^Running' <<<"$output" | sort -u | wc -l)" -eq 5 ]
 	# Ten a second.
 	tshark -r out.pcap -Y 'icmpv6.nd.na.flag.s == 0' -T fields -e frame.time_relative 2>/dev/null |
-		python3 -c 'import sys
+		/usr/bin/python3 -c 'import sys
 t = [float(x) for x in sys.stdin]
 assert t[-1] - t[0] > 0.39, t'
 }

@@ -56,7 +56,7 @@ scenario()
 # agree WANT JSON: each line "field value" of WANT is so in JSON, and every frame is in one counter.
 agree()
 {
-	python3 - "$1" "$2" <<-'EOF'
+	/usr/bin/python3 - "$1" "$2" <<-'EOF'
 		import json, sys
 		got = json.load(open(sys.argv[2]))
 		wrong = []
@@ -78,7 +78,7 @@ agree()
 
 field()
 {
-	python3 -c 'import json, sys; v = json.load(open(sys.argv[1]))
+	/usr/bin/python3 -c 'import json, sys; v = json.load(open(sys.argv[1]))
 for p in sys.argv[2].split("."): v = v[p]
 print(v)' "$1" "$2"
 }
@@ -275,7 +275,7 @@ peer_ends()
 	[ "$(head -n 1 dest)" = '{"address":"198.19.0.2","received":2,"first_delivery_ns":1000,"gap_ns":10000000}' ]
 	[ "$(sed -n 50p dest)" = '{"address":"198.19.0.51","received":3,"first_delivery_ns":1000,"gap_ns":0}' ]
 	[ "$(sed -n 100p dest)" = '{"address":"198.19.0.101","received":2,"first_delivery_ns":1000,"gap_ns":0}' ]
-	python3 -c '
+	/usr/bin/python3 -c '
 import json
 assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("got.json"))["rx_pkts"]'
 }
@@ -294,7 +294,7 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	mkdir h
 	"$sink" --source pcap:c.pcap s.yaml --hist-dir h >got.json
 	[ "$(ls -A h)" = "$(printf 'delay.hlog\nfirst_delivery.hlog\ngap.hlog')" ]
-	python3 - <<-'EOF'
+	/usr/bin/python3 - <<-'EOF'
 		import base64, json, struct, zlib
 		def total(name):
 		    line = open(f"h/{name}.hlog").read().splitlines()[-1].split(",")
@@ -325,7 +325,7 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	"$mkpcap" packets=100 rate=10000 >c.pcap 2>/dev/null
 	"$sink" --source pcap:c.pcap s.yaml >got.json
 	grep '^\*\*sink statistics' "$here/docs/protocol.md" >doc
-	python3 - <<-'EOF'
+	/usr/bin/python3 - <<-'EOF'
 		import json, re
 		got = json.load(open("got.json"))
 		doc = set(re.findall(r"[a-z][a-z0-9_]*", " ".join(re.findall(r"`([^`]*)`", open("doc").read()))))
@@ -512,7 +512,7 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 # --- the control socket ----------------------------------------------------------------------------
 drive()
 {
-	python3 "$here/tests/e2e/sink-drive.py" c "$@"
+	/usr/bin/python3 "$here/tests/e2e/sink-drive.py" c "$@"
 }
 
 # controlled ARG...: a sink with its control socket; sets pid.
@@ -528,7 +528,7 @@ controlled()
 
 params()
 {
-	python3 -c 'import json, sys
+	/usr/bin/python3 -c 'import json, sys
 print(json.dumps({"scenario": open(sys.argv[1]).read(), "name": sys.argv[1], "set": [],
                   "nr_shards": 1, "hist_dir": sys.argv[2], "dut_addresses": ["198.19.0.2/16"]}))' \
 		"$1" "${2:-.}"
