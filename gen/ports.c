@@ -25,14 +25,16 @@ static int prepare(struct ports *p, uint32_t frame_max, struct eal_options *o, s
 
 	if (p->nr_lanes < p->nr)
 		return err_set(err, -EINVAL, "%" PRIu32 " ports need as many lanes: raise --lanes", p->nr);
-	for (uint32_t i = 0; i < p->nr && !ret; i++) {
+	for (uint32_t i = 0; i < p->nr; i++) {
 		struct port_conf conf = conf_of(p, i, frame_max);
 
 		memory_mb += port_memory_mb(&p->name[i], &conf);
-		ret = port_prepare(&p->name[i], o, err);
 	}
+	/* First: a port may look whether there is so much. */
 	if (!o->memory_mb)
 		o->memory_mb = memory_mb;
+	for (uint32_t i = 0; i < p->nr && !ret; i++)
+		ret = port_prepare(&p->name[i], o, err);
 	return ret;
 }
 

@@ -36,7 +36,7 @@ many()
 }
 
 @test "many-destinations is clean: sent, seen and asked are 65,534 (6.1)" {
-	many
+	many --set duration_s=8
 	# The table and the verdict are there for people.
 	[[ $output == *"clean: all"* ]]
 	# What was derived can be derived again.
