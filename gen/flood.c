@@ -225,7 +225,7 @@ static int open_all(struct flood *f, struct err *err)
 	if (!ret)
 		ret = seen_open(f, err);
 	if (!ret)
-		ret = ports_open(&f->ports, nr_lanes, f->plan.len_max, &f->eal, err);
+		ret = ports_open(&f->ports, nr_lanes, f->plan.len_max, f->plan.tagged, &f->eal, err);
 	if (!ret && f->eal.telemetry)
 		ret = telemetry_open("/dststorm/gen/stats", "What the generator counts", err);
 	if (!ret && f->trace.file)

@@ -62,6 +62,7 @@ static int plan_stream(struct plan *p, uint32_t i, const struct plan_request *r,
 	s->asked = sched_distinct(&s->sched);
 	if (!s->asked)
 		s->asked = min_u64(s->sched.n, s->sched.total);
+	p->tagged &= s->stream->shape.nr_vlans && !s->stream->replay;
 	p->total += s->sched.total;
 	p->asked += s->asked;
 	return 0;
@@ -73,6 +74,7 @@ static int plan_streams(struct plan *p, const struct plan_request *r, struct err
 	int ret = 0;
 
 	p->nr_streams = p->scenario.nr_streams;
+	p->tagged = true;
 	p->streams = calloc(p->nr_streams, sizeof(*p->streams));
 	if (!p->streams)
 		return err_set(err, -ENOMEM, "no memory for %" PRIu32 " streams", p->nr_streams);

@@ -45,6 +45,7 @@ struct plan {
 	uint64_t total;		/* packets of all streams, unless unlimited */
 	uint64_t asked;		/* destinations of all streams; common ones count for each */
 	uint32_t len_max;	/* the greatest frame, without FCS */
+	bool tagged;		/* every frame has a VLAN tag, for which an interface's MTU leaves room */
 };
 
 /*

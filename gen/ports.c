@@ -12,13 +12,14 @@
 
 enum { PORTS_REPLIES = 512 };
 
-static struct port_conf conf_of(const struct ports *p, uint32_t i, uint32_t frame_max)
+static struct port_conf conf_of(const struct ports *p, uint32_t i, uint32_t frame_max, bool tagged)
 {
 	return (struct port_conf){ .nr_queues = (uint16_t)((p->nr_lanes - i - 1) / p->nr + 1), .rx = true,
-				   .tx = true, .frame_max = (uint16_t)frame_max };
+				   .tx = true, .frame_max = (uint16_t)frame_max, .vlan = tagged };
 }
 
-static int prepare(struct ports *p, uint32_t frame_max, struct eal_options *o, struct err *err)
+static int prepare(struct ports *p, uint32_t frame_max, bool tagged, struct eal_options *o,
+		   struct err *err)
 {
 	unsigned int memory_mb = PORT_MEMORY_BASE_MB;
 	int ret = 0;
@@ -26,7 +27,7 @@ static int prepare(struct ports *p, uint32_t frame_max, struct eal_options *o, s
 	if (p->nr_lanes < p->nr)
 		return err_set(err, -EINVAL, "%" PRIu32 " ports need as many lanes: raise --lanes", p->nr);
 	for (uint32_t i = 0; i < p->nr; i++) {
-		struct port_conf conf = conf_of(p, i, frame_max);
+		struct port_conf conf = conf_of(p, i, frame_max, tagged);
 
 		memory_mb += port_memory_mb(&p->name[i], &conf);
 	}
@@ -50,9 +51,9 @@ static int make_replies(struct ports *p, uint32_t i, struct err *err)
 	return p->replies[i] ? 0 : err_set(err, -ENOMEM, "no memory for replies: raise --memory");
 }
 
-static int open_one(struct ports *p, uint32_t i, uint32_t frame_max, struct err *err)
+static int open_one(struct ports *p, uint32_t i, uint32_t frame_max, bool tagged, struct err *err)
 {
-	struct port_conf conf = conf_of(p, i, frame_max);
+	struct port_conf conf = conf_of(p, i, frame_max, tagged);
 	int ret = port_open(&p->port[i], &p->name[i], &conf, err);
 	uint32_t most;
 
@@ -66,17 +67,17 @@ static int open_one(struct ports *p, uint32_t i, uint32_t frame_max, struct err 
 	return make_replies(p, i, err);
 }
 
-int ports_open(struct ports *p, uint32_t nr_lanes, uint32_t frame_max, struct eal_options *o,
-	       struct err *err)
+int ports_open(struct ports *p, uint32_t nr_lanes, uint32_t frame_max, bool tagged,
+	       struct eal_options *o, struct err *err)
 {
 	int ret;
 
 	p->nr_lanes = nr_lanes;
-	ret = prepare(p, frame_max, o, err);
+	ret = prepare(p, frame_max, tagged, o, err);
 	if (!ret)
 		ret = eal_start(o, err);
 	for (uint32_t i = 0; i < p->nr && !ret; i++)
-		ret = open_one(p, i, frame_max, err);
+		ret = open_one(p, i, frame_max, tagged, err);
 	return ret;
 }
 

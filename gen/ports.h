@@ -39,12 +39,12 @@ static inline uint16_t ports_queue(const struct ports *p, uint32_t lane)
 
 /*
  * Start DPDK with what the ports need, and open them for @nr_lanes lanes and frames of @frame_max
- * bytes without FCS. Unless o->memory_mb says otherwise, there is as much memory as they need.
+ * bytes without FCS, @tagged: all of them with a VLAN tag. Unless o->memory_mb says otherwise, there is as much memory as they need.
  * Returns 0 or negative errno with a sentence; -EINVAL: the user's arguments are to blame. What is
  * open is for ports_close() to close, also on failure.
  */
-int ports_open(struct ports *p, uint32_t nr_lanes, uint32_t frame_max, struct eal_options *o,
-	       struct err *err);
+int ports_open(struct ports *p, uint32_t nr_lanes, uint32_t frame_max, bool tagged,
+	       struct eal_options *o, struct err *err);
 void ports_close(struct ports *p); /* DPDK goes on; harmless on ports that were not opened */
 
 bool ports_ready(struct ports *p);			       /* port_ready(), all of them */
