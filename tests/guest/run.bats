@@ -9,12 +9,6 @@ setup()
 	setup_run
 }
 
-neighbours_close()
-{
-	[ $(($(value neigh.ipv4.allocs) - $(value neigh.ipv4.destroys))) -eq \
-		$(($(value neigh.ipv4.entries_after) - $(value neigh.ipv4.entries_before))) ]
-}
-
 many()
 {
 	local pid
@@ -102,23 +96,6 @@ dead()
 	[[ $output == *"required \`verdict == neigh-failed'"* ]]
 }
 
-# scenario NAME SERIES: it does what it says at its top, and every packet is accounted for. On the
-# kernel of that series; on both in `make check-long`.
-scenario()
-{
-	local series
-
-	for series in "$2" ${DSTSTORM_LONG:+6.1 6.12}; do
-		rm -rf "$R"
-		run ./dststorm run --quiet --results "$R" --set "dut.kernel=debian-$series" "configs/$1.yaml"
-		echo "$output"
-		[ "$status" -eq 0 ]
-		expect valid true accounting.unexplained_pkts 0
-		neighbours_close
-		schemas_hold
-	done
-}
-
 @test "scan-beside-live: live peers lose nothing" {
 	scenario scan-beside-live 6.1
 }
@@ -128,28 +105,12 @@ scenario()
 	grep -q 'no room in the IPv6 neighbour table: raise net.ipv6' "$(result_dir)/summary.json"
 }
 
-@test "gateway: one next hop, no neighbour pressure" {
-	scenario gateway 6.12
-}
-
 @test "no-route: a dst entry a packet" {
 	scenario no-route 6.1
 }
 
-@test "window-churn: new destinations fill the table, not packets" {
-	scenario window-churn 6.12
-}
-
 @test "burst: 24,000 neighbours at once" {
 	scenario burst 6.1
-}
-
-@test "zipf: the tail fills the table" {
-	scenario zipf 6.12
-}
-
-@test "rdos: random over the whole lab range" {
-	scenario rdos 6.1
 }
 
 @test "a cause that is hidden from the accounting makes the run invalid" {
