@@ -260,7 +260,10 @@ bool flood_ready(struct flood *f)
 
 int flood_start(struct flood *f, uint64_t t0_ns, struct err *err)
 {
-	int ret = lanes_start(&f->lanes, &f->plan, &f->ports, f->trace.file ? &f->trace : NULL, t0_ns,
+	int ret;
+
+	eal_last_words(); /* nothing that was said before can be why packets are refused */
+	ret = lanes_start(&f->lanes, &f->plan, &f->ports, f->trace.file ? &f->trace : NULL, t0_ns,
 			      err);
 
 	if (ret)

@@ -22,7 +22,8 @@ static const char base[] =
 
 enum {
 	O_DST = 0x100, O_EXCLUDE, O_SRC, O_ORDER, O_SEED, O_RATE, O_NEW, O_DURATION, O_COUNT, O_LANES,
-	O_BURST, O_SET, O_SHARD, O_PORT, O_DST_MAC, O_ALLOW, O_DRY_RUN, O_CONTROL, O_HUGE, O_MEMORY,
+	O_BURST, O_PROTOCOL, O_SIZE, O_VLAN, O_REPLAY, O_SET, O_SHARD, O_PORT, O_DST_MAC, O_ALLOW,
+	O_DRY_RUN, O_CONTROL, O_HUGE, O_MEMORY,
 	O_TELEMETRY, O_TRACE, O_JSON, O_USAGE, O_HELP = '?', O_VERSION = 'V',
 };
 
@@ -31,9 +32,15 @@ static const struct argp_option table[] = {
 	{ "dst", O_DST, "SET", 0, "Destinations: address, prefix or range; may be repeated", 0 },
 	{ "exclude", O_EXCLUDE, "SET", 0, "Destinations to leave out; may be repeated", 0 },
 	{ "src", O_SRC, "SET", 0, "Sources (198.18.0.2, or 2001:2:0:1::2); may be repeated", 0 },
-	{ "order", O_ORDER, "ORDER", 0, "permute, sequential, stride, window, uniform, zipf or hot (permute)", 0 },
+	{ "protocol", O_PROTOCOL, "PROTOCOL", 0, "udp, tcp-syn or icmp-echo (udp)", 0 },
+	{ "size", O_SIZE, "SIZE", 0, "Bytes of a frame with FCS, imix, or {BYTES: WEIGHT, ...} (the least)",
+	  0 },
+	{ "vlan", O_VLAN, "TAG", 0, "VLAN tag, or [OUTER, INNER] (none)", 0 },
+	{ "replay", O_REPLAY, "FILE", 0, "Send what looks like the packets of a capture", 0 },
+	{ "order", O_ORDER, "ORDER", 0,
+	  "permute, sequential, stride, window, uniform, zipf or hot (permute)", 0 },
 	{ "seed", O_SEED, "N", 0, "Seed of the permutation (1)", 0 },
-	{ "rate", O_RATE, "PPS", 0, "Packets/s, or max on null: and pcap:", 0 },
+	{ "rate", O_RATE, "PPS", 0, "Packets/s, or max where the port sets the pace", 0 },
 	{ "new-destinations", O_NEW, "N", 0, "New destinations/s (as many as packets/s)", 0 },
 	{ "duration", O_DURATION, "S", 0, "Seconds", 0 },
 	{ "count", O_COUNT, "N", 0, "Packets (rate times duration)", 0 },
@@ -45,9 +52,11 @@ static const struct argp_option table[] = {
 	  0 },
 
 	{ 0, 0, 0, 0, "Where to:", 2 },
-	{ "port", O_PORT, "PORT", 0, "null:, pcap:FILE, vhost:SOCKET, af_packet:IF, af_xdp:IF and more: dststorm-ports(7)", 0 },
+	{ "port", O_PORT, "PORT", 0,
+	  "null:, pcap:FILE, vhost:SOCKET, af_packet:IF, af_xdp:IF and more, see dststorm-ports(7); may be "
+	  "repeated: lanes take turns", 0 },
 	{ "dst-mac", O_DST_MAC, "MAC", 0,
-	  "MAC of the host under test (02:d5 and the bytes of dut.in_address)", 0 },
+	  "MAC of the host under test (derived from dut.in_address)", 0 },
 	{ "dry-run", O_DRY_RUN, "FILE", 0,
 	  "Send nothing, write it down: FILE.pcap, FILE.txt (destinations) or - (stdout)", 0 },
 
@@ -83,6 +92,10 @@ static const struct sugar {
 	{ O_COUNT, "--count", "streams.0.count" },
 	{ O_LANES, "--lanes", "gen.lanes" },
 	{ O_BURST, "--burst", "gen.burst" },
+	{ O_PROTOCOL, "--protocol", "streams.0.protocol" },
+	{ O_SIZE, "--size", "streams.0.size" },
+	{ O_VLAN, "--vlan", "streams.0.vlan" },
+	{ O_REPLAY, "--replay", "streams.0.replay" },
 };
 
 /* Those that collect a list. */
