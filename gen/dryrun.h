@@ -10,8 +10,9 @@ struct plan;
 int dryrun_check(const char *path, struct err *err);
 
 /*
- * Every packet of all streams, in the order in which they are due: as a capture whose timestamps are the due times, counted from 0; or
- * as a list of destinations, one a line ("-": to stdout). The bytes depend on the plan alone.
+ * Every packet of all streams, in the order in which they are due: as a capture whose timestamps are
+ * the due times, counted from 0; or as a list of destinations, one a line ("-": to stdout). The bytes
+ * depend on the plan alone.
  * Returns 0, or negative errno with a sentence: -EINVAL for a plan without end.
  */
 int dryrun_write(const struct plan *p, const char *path, struct err *err);

@@ -48,8 +48,8 @@ static const struct argp_option table[] = {
 	{ "burst", O_BURST, "N", 0, "Packets offered to the port at once, at most (64)", 0 },
 	{ "set", O_SET, "KEY=VALUE", 0, "Override any key of the scenario; may be repeated", 0 },
 	{ "shard", O_SHARD, "I/N", 0, "Be the I-th (from 0) of N generators that share the work", 0 },
-	{ "allow", O_ALLOW, "PREFIX", 0, "Allow addresses outside 198.18.0.0/15 and 2001:2::/48; may be repeated",
-	  0 },
+	{ "allow", O_ALLOW, "PREFIX", 0,
+	  "Allow addresses outside 198.18.0.0/15 and 2001:2::/48; may be repeated", 0 },
 
 	{ 0, 0, 0, 0, "Where to:", 2 },
 	{ "port", O_PORT, "PORT", 0,

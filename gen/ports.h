@@ -39,7 +39,8 @@ static inline uint16_t ports_queue(const struct ports *p, uint32_t lane)
 
 /*
  * Start DPDK with what the ports need, and open them for @nr_lanes lanes and frames of @frame_max
- * bytes without FCS, @tagged: all of them with a VLAN tag. Unless o->memory_mb says otherwise, there is as much memory as they need.
+ * bytes without FCS, @tagged: all of them with a VLAN tag. Unless o->memory_mb says otherwise, there
+ * is as much memory as they need.
  * Returns 0 or negative errno with a sentence; -EINVAL: the user's arguments are to blame. What is
  * open is for ports_close() to close, also on failure.
  */

@@ -5,10 +5,10 @@
  *	gen-peer SOCKET MS [ADDRESS...]
  *
  * For MS milliseconds it takes in what comes, and asks by ARP for the addresses every 100 ms, from
- * 198.18.0.1; each second of them it also sends an ICMP "host unreachable". It prints "receiving" at
- * the first probe, and in the end
- * {"probes":N,"answers":N,"asked":N,"icmp":N,"wrong":N}; wrong: answers whose MAC is not 02:d5 and
- * the address, or frames that are neither probes nor answers.
+ * 198.18.0.1; each second of them it also sends an ICMP "host unreachable". For IPv6 addresses it asks
+ * by neighbour solicitation, from 2001:2:0:1::1 in VLAN 7. It prints "receiving" at the first probe, and
+ * in the end {"probes":N,"answers":N,"asked":N,"icmp":N,"wrong":N}; wrong: answers whose MAC is not
+ * 02:d5 and the address (IPv6: 02:d6 and anything), or frames that are neither probes nor answers.
  */
 #include <arpa/inet.h>
 #include <signal.h>
@@ -57,10 +57,62 @@ static void ask(const char *address)
 	asked += (unsigned long)send_frame(f, sizeof(f));
 }
 
+static uint32_t sum(const uint8_t *at, int bytes)
+{
+	uint32_t s = 0;
+
+	for (int i = 0; i < bytes; i += 2)
+		s += (uint32_t)at[i] << 8 | at[i + 1];
+	return s;
+}
+
+static uint32_t fold(uint32_t s)
+{
+	s = (s & 0xffff) + (s >> 16);
+	return (s & 0xffff) + (s >> 16);
+}
+
+static void ask6(const char *address)
+{
+	uint8_t f[90] = { 0x33, 0x33, 0xff, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0x81, 0, 0, 7, 0x86, 0xdd, 0x60, 0,
+			  0, 0, 0, 32, 58, 255 };
+	uint32_t csum;
+
+	inet_pton(AF_INET6, "2001:2:0:1::1", f + 26);
+	inet_pton(AF_INET6, "ff02::1:ff00:0", f + 42);
+	inet_pton(AF_INET6, address, f + 66);
+	memcpy(f + 55, f + 79, 3);
+	memcpy(f + 3, f + 79, 3);
+	f[58] = 135;
+	f[82] = f[83] = 1;
+	memcpy(f + 84, mac, 6);
+	csum = ~fold(sum(f + 26, 64) + 58 + 32);
+	f[60] = (uint8_t)(csum >> 8);
+	f[61] = (uint8_t)csum;
+	asked += (unsigned long)send_frame(f, sizeof(f));
+}
+
+/* Solicited, to the asker, in the VLAN of the question, with the MAC that the frame came from. */
+static int is_answer6(const uint8_t *f, unsigned int len)
+{
+	return len == 90 && !memcmp(f, mac, 6) && f[12] == 0x81 && f[15] == 7 && f[16] == 0x86 &&
+	       f[25] == 255 && f[58] == 136 && f[62] == 0x60 && !memcmp(f + 26, f + 66, 16) && f[82] == 2 &&
+	       f[84] == 2 && f[85] == 0xd6 && !memcmp(f + 6, f + 84, 6) &&
+	       fold(sum(f + 26, 64) + 58 + 32) == 0xffff;
+}
+
+/* UDP: IPv4 without a tag, or IPv6 with one. */
+static int is_probe(const uint8_t *f, unsigned int len)
+{
+	if (len == 60 && f[12] == 8 && f[13] == 0)
+		return f[42] == 0xd5 && f[43] == 0x7a;
+	return len == 84 && f[16] == 0x86 && f[24] == 17 && f[66] == 0xd5 && f[67] == 0x7a;
+}
+
 static void complain(const char *address)
 {
 	uint8_t f[70] = { 2, 0xd5, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1 };
-	uint32_t sum = 0;
+	uint32_t csum;
 
 	inet_pton(AF_INET, "198.18.0.1", f + 26);
 	inet_pton(AF_INET, address, f + 30);
@@ -68,12 +120,9 @@ static void complain(const char *address)
 	f[35] = 1;
 	f[36] = 0xfc; /* the checksum of these two, and nothing else */
 	f[37] = 0xfe;
-	for (int i = 14; i < 34; i += 2)
-		sum += (uint32_t)f[i] << 8 | f[i + 1];
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = ~((sum & 0xffff) + (sum >> 16));
-	f[24] = (uint8_t)(sum >> 8);
-	f[25] = (uint8_t)sum;
+	csum = ~fold(sum(f + 14, 20));
+	f[24] = (uint8_t)(csum >> 8);
+	f[25] = (uint8_t)csum;
 	icmp += (unsigned long)send_frame(f, sizeof(f));
 }
 
@@ -81,13 +130,15 @@ static void look_at(const uint8_t *f, unsigned int len)
 {
 	static const uint8_t prefix[2] = { 2, 0xd5 };
 
-	if (len == 60 && f[12] == 8 && f[13] == 0 && f[42] == 0xd5 && f[43] == 0x7a) {
+	if (is_probe(f, len)) {
 		if (!probes++) {
 			puts("receiving");
 			fflush(stdout);
 		}
 	} else if (len == 60 && f[12] == 8 && f[13] == 6 && f[21] == 2 && !memcmp(f, mac, 6) &&
 		 !memcmp(f + 22, prefix, 2) && !memcmp(f + 24, f + 28, 4) && !memcmp(f + 6, f + 22, 6))
+		answers++;
+	else if (is_answer6(f, len))
 		answers++;
 	else
 		wrong++;
@@ -111,6 +162,10 @@ static void run(long long ms, char **addresses)
 			continue;
 		next = now_ms() + 100;
 		for (char **a = addresses; *a; a++) {
+			if (strchr(*a, ':')) {
+				ask6(*a);
+				continue;
+			}
 			ask(*a);
 			if ((a - addresses) % 2)
 				complain(*a);

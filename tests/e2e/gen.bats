@@ -273,6 +273,22 @@ dry()
 	[ ! -e v.sock ]
 }
 
+@test "vhost: neighbour solicitations for the sources are answered in their VLAN, and for no one else" {
+	gen_start --port vhost:v.sock --dst 2001:2:0:2::/112 --rate 10k --duration 1 --vlan 7 \
+		--src 2001:2:0:1::2-2001:2:0:1::9
+	wait_for test -S v.sock
+	"$BATS_FILE_TMPDIR/peer" v.sock 2500 2001:2:0:1::2 2001:2:0:1::9 2001:2:0:1::77 >peer
+	gen_wait
+	cat out err peer
+	[ "$status" -eq 0 ]
+	[ "$(field probes peer)" -eq 10000 ]
+	[ "$(field wrong peer)" -eq 0 ]
+	[ "$(field nd_replies)" -eq "$(field answers peer)" ]
+	[ "$(field answers peer)" -gt 4 ]
+	[ $(($(field nd_requests) * 2)) -eq $(($(field nd_replies) * 3)) ]
+	[ "$(field arp_requests)" -eq 0 ]
+}
+
 @test "vhost: when the peer is killed, gen ends within 2 s and keeps what it counted" {
 	gen_start --port vhost:v.sock --dst 198.19.0.0/16 --rate 5k --duration 30
 	wait_for test -S v.sock
