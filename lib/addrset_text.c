@@ -139,14 +139,14 @@ static int addrset_append(struct addrset *set, int family, const struct addrset_
 	if (set->sealed)
 		return err_set(err, -EINVAL, "'%s': the set is sealed already",
 			       addr_text(family, r->first, buf));
+	if (family == AF_INET6 && (is_mapped(r->first) || is_mapped(r->last)))
+		return err_set(err, -EINVAL, "'%s' is an IPv4-mapped address: write it as IPv4",
+			       addr_text(family, r->first, buf));
 	if (set->family != AF_UNSPEC && set->family != family)
 		return err_set(err, -EAFNOSUPPORT,
 			       "'%s' is IPv%c, and the set has IPv%c: make two sets",
 			       addr_text(family, r->first, buf), family == AF_INET ? '4' : '6',
 			       family == AF_INET ? '6' : '4');
-	if (family == AF_INET6 && (is_mapped(r->first) || is_mapped(r->last)))
-		return err_set(err, -EINVAL, "'%s' is an IPv4-mapped address: write it as IPv4",
-			       addr_text(family, r->first, buf));
 	ret = exclude ? append(&set->excludes, &set->nr_excludes, r) :
 			append(&set->ranges, &set->nr_ranges, r);
 	if (ret)
