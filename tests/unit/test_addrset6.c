@@ -324,7 +324,8 @@ static void a_million_lines(void **state)
 	addrset_init(&set);
 	assert_int_equal(addrset_add_file(&set, path, addrset_add, NULL), 0);
 	assert_int_equal(addrset_seal(&set, NULL), 0);
-	assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 1);
+	/* About half a second; what must not come back is the square of a million. */
+	assert_true((double)(clock() - begun) / CLOCKS_PER_SEC < 5);
 	assert_int_equal(addrset_count(&set), 500000);
 	assert_int_equal(set.nr_ranges, 500000);
 	for (uint32_t k = 0; k < 500000; k += 997)
