@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "lib/scenario.h"
+#include "lib/simd.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -156,10 +157,18 @@ static void walk_addresses4(const struct walk *w, struct batch *b, unsigned int 
 		b->src[k] = (uint32_t)w->source.lo;
 }
 
+SIMD_CLONES
 static void widen(const uint32_t *from, uint64_t *to, unsigned int n)
 {
 	for (unsigned int k = 0; k < n; k++)
 		to[k] = from[k];
+}
+
+SIMD_CLONES
+static void repeat64(uint64_t v, uint64_t *to, unsigned int n)
+{
+	for (unsigned int k = 0; k < n; k++)
+		to[k] = v;
 }
 
 static void walk_addresses6(const struct walk *w, struct batch *b, unsigned int n)
@@ -172,10 +181,8 @@ static void walk_addresses6(const struct walk *w, struct batch *b, unsigned int 
 		addrset_at6(w->sources, b->index64, b->src_hi, b->src_lo, n);
 		return;
 	}
-	for (unsigned int k = 0; k < n; k++) {
-		b->src_hi[k] = w->source.hi;
-		b->src_lo[k] = w->source.lo;
-	}
+	repeat64(w->source.hi, b->src_hi, n);
+	repeat64(w->source.lo, b->src_lo, n);
 }
 
 /* --- ports and times -------------------------------------------------------------------------- */

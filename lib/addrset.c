@@ -332,23 +332,55 @@ void addrset_at4(const struct addrset *set, const uint32_t *idx, uint32_t *out, 
 	}
 }
 
+/* What to add to an index of range @r to get its address; modulo 2^128. */
+static struct addr at6_base(const struct addrset_range *r)
+{
+	return addr(num(r->first) - r->first_index);
+}
+
+#define AT6_BLOCK 64u
+
+/* Up to ADDRSET_FEW ranges, and AT6_BLOCK indices: first the bases, then the sums. */
+static inline __attribute__((always_inline)) void at6_few(const struct addrset *set,
+							  const uint64_t *idx, uint64_t *hi,
+							  uint64_t *lo, unsigned int n)
+{
+	uint64_t base_hi[AT6_BLOCK], base_lo[AT6_BLOCK];
+	struct addr base = at6_base(&set->ranges[0]);
+
+	for (unsigned int k = 0; k < n; k++) {
+		base_hi[k] = base.hi;
+		base_lo[k] = base.lo;
+	}
+	for (size_t r = 1; r < set->nr_ranges; r++) {
+		uint64_t first = set->ranges[r].first_index;
+
+		base = at6_base(&set->ranges[r]);
+		for (unsigned int k = 0; k < n; k++) {
+			base_hi[k] = idx[k] >= first ? base.hi : base_hi[k];
+			base_lo[k] = idx[k] >= first ? base.lo : base_lo[k];
+		}
+	}
+	for (unsigned int k = 0; k < n; k++) {
+		uint64_t i = idx[k];
+
+		lo[k] = base_lo[k] + i;
+		hi[k] = base_hi[k] + (base_lo[k] + i < i);
+	}
+}
+
+SIMD_CLONES
 void addrset_at6(const struct addrset *set, const uint64_t *idx, uint64_t *hi, uint64_t *lo,
 		 unsigned int n)
 {
-	const struct addrset_range *r = set->ranges;
-
+	if (set->nr_ranges <= ADDRSET_FEW) {
+		for (unsigned int k = 0; k < n; k += AT6_BLOCK)
+			at6_few(set, idx + k, hi + k, lo + k, n - k < AT6_BLOCK ? n - k : AT6_BLOCK);
+		return;
+	}
 	for (unsigned int k = 0; k < n; k++) {
-		struct addr a;
+		struct addr a = addrset_at(set, idx[k]);
 
-		if (set->nr_ranges <= ADDRSET_FEW) {
-			size_t at = 0;
-
-			for (size_t i = 1; i < set->nr_ranges; i++)
-				at += r[i].first_index <= idx[k];
-			a = addr(num(r[at].first) + (idx[k] - r[at].first_index));
-		} else {
-			a = addrset_at(set, idx[k]);
-		}
 		hi[k] = a.hi;
 		lo[k] = a.lo;
 	}
