@@ -24,3 +24,11 @@ setup()
 @test "rdos: random over the whole lab range" {
 	scenario rdos 6.1
 }
+
+@test "no-route: a dst entry a packet" {
+	scenario no-route 6.1
+}
+
+@test "burst: 24,000 neighbours at once" {
+	scenario burst 6.1
+}

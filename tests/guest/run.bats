@@ -105,14 +105,6 @@ dead()
 	grep -q 'no room in the IPv6 neighbour table: raise net.ipv6' "$(result_dir)/summary.json"
 }
 
-@test "no-route: a dst entry a packet" {
-	scenario no-route 6.1
-}
-
-@test "burst: 24,000 neighbours at once" {
-	scenario burst 6.1
-}
-
 @test "a cause that is hidden from the accounting makes the run invalid" {
 	run ./dststorm run --results "$R" --set duration_s=3 --test-hide-cause neigh_full \
 		configs/overflow.yaml
