@@ -140,7 +140,7 @@ unsigned int port_memory_mb(const struct port_name *name, const struct port_conf
 {
 	uint64_t bytes = PORT_QUEUE_OVERHEAD;
 
-	if (conf->tx || name->kind->paired)
+	if ((conf->tx || name->kind->paired) && !name->kind->umem)
 		bytes += pool_bytes(PORT_MBUFS, tx_room(conf));
 	if ((conf->rx && port_can_receive(name)) || name->kind->paired)
 		bytes += pool_bytes(rx_mbufs(name->kind), rx_room(name->kind, conf));
@@ -188,14 +188,16 @@ static int make_pools(struct port *p, struct err *err)
 	p->rx_pools = calloc(p->nr_rx + 1u, sizeof(struct rte_mempool *));
 	if (!p->tx_pools || !p->rx_pools)
 		return err_set(err, -ENOMEM, "no memory for %u queues", p->conf.nr_queues);
-	for (uint16_t q = 0; q < p->nr_tx && made; q++) {
-		p->tx_pools[q] = make_pool(p, "tx", q, PORT_MBUFS, tx_room(&p->conf));
-		made = p->tx_pools[q];
-	}
 	for (uint16_t q = 0; q < p->nr_rx && made; q++) {
 		p->rx_pools[q] = make_pool(p, "rx", q, rx_mbufs(p->name.kind),
 					   rx_room(p->name.kind, &p->conf));
 		made = p->rx_pools[q];
+	}
+	/* What is not in the memory that the kernel has would be copied there, packet by packet. */
+	for (uint16_t q = 0; q < p->nr_tx && made; q++) {
+		p->tx_pools[q] = p->name.kind->umem ? p->rx_pools[q] :
+			make_pool(p, "tx", q, PORT_MBUFS, tx_room(&p->conf));
+		made = p->tx_pools[q];
 	}
 	if (made)
 		return 0;
@@ -205,7 +207,7 @@ static int make_pools(struct port *p, struct err *err)
 
 static void free_pools(struct port *p)
 {
-	for (uint16_t q = 0; p->tx_pools && q < p->nr_tx; q++)
+	for (uint16_t q = 0; p->tx_pools && !p->name.kind->umem && q < p->nr_tx; q++)
 		rte_mempool_free(p->tx_pools[q]);
 	for (uint16_t q = 0; p->rx_pools && q < p->nr_rx; q++)
 		rte_mempool_free(p->rx_pools[q]);

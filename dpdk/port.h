@@ -49,7 +49,9 @@ struct port {
 	bool probed, started; /* how much port_close() has to undo */
 	uint16_t id;
 	uint16_t nr_rx, nr_tx;	       /* queues; 0: nothing can be received, or sent */
-	struct rte_mempool **tx_pools; /* nr_tx of them, of buffers for frame_max */
+	struct rte_mempool **tx_pools; /* nr_tx of them, of buffers for frame_max; of some kinds
+					 * the same as rx_pools: what lies in a free buffer
+					 * may have been received */
 	struct rte_mempool **rx_pools; /* nr_rx */
 	_Atomic uint64_t tx_enabled;   /* vhost: bit q is set while the peer has queue q on */
 	int promiscuous_fd;	       /* as long as it is open, so is the interface; -1: none */

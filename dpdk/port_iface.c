@@ -41,7 +41,7 @@ enum {
 	PACKET_SLOTS = 512,
 	PACKET_SLOTS_RX = 8192,
 	PACKET_BLOCK_MIN = 1 << 16,
-	XDP_MBUFS = 8191, /* driver and kernel hold 4096 of them */
+	XDP_MBUFS = 8191, /* driver and kernel hold 6144 of them: to fill, received, to send */
 	XDP_DESCRIPTORS = 2048,
 	/* A buffer is a page, with all that is put around a frame. */
 	XDP_FRAME_MAX = 3500,

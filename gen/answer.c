@@ -9,6 +9,7 @@
 
 #include "gen/plan.h"
 #include "gen/ports.h"
+#include "gen/tag.h"
 #include "lib/arp.h"
 #include "lib/decode.h"
 #include "lib/nd.h"
@@ -96,8 +97,10 @@ static void poll_queue(struct answer *a, uint32_t port, uint16_t queue, bool lan
 	for (unsigned int burst = 0; burst < ANSWER_BURSTS_MAX && n == ANSWER_BURST; burst++) {
 		n = rte_eth_rx_burst(a->ports->port[port].id, queue, pkts, ANSWER_BURST);
 		a->rx_pkts += n;
-		for (unsigned int i = 0; i < n; i++)
+		for (unsigned int i = 0; i < n; i++) {
+			tag_clear(pkts[i]); /* a lane may get this buffer next */
 			answer_one(a, port, pkts[i], lanes_run);
+		}
 	}
 }
 

@@ -10,11 +10,11 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
-#include <rte_mbuf_dyn.h>
 #include <rte_ring.h>
 
 #include "gen/lane_parts.h"
 #include "gen/plan.h"
+#include "gen/tag.h"
 #include "gen/trace.h"
 
 /* How a lane shares the machine with the guest that it floods. */
@@ -81,11 +81,6 @@ static inline uint8_t *lane_frame(struct rte_mbuf *m)
 	return (uint8_t *)(m + 1) + RTE_PKTMBUF_HEADROOM;
 }
 
-static inline uint32_t *lane_tag(const struct lane *l, struct rte_mbuf *m)
-{
-	return RTE_MBUF_DYNFIELD(m, l->tag_offset, uint32_t *);
-}
-
 static inline void lane_set_len(struct rte_mbuf *m, uint16_t len)
 {
 	m->data_len = len;
@@ -99,7 +94,7 @@ static __rte_noinline void lane_adopt(const struct lane *l, const struct templat
 	rte_pktmbuf_reset(m);
 	lane_set_len(m, t->len);
 	memcpy(lane_frame(m), t->frame, t->len);
-	*lane_tag(l, m) = t->tag;
+	*tag_at(m, l->tag_offset) = t->tag;
 }
 
 /*
@@ -116,7 +111,7 @@ static inline __attribute__((always_inline)) void lane_stamp(struct lane *l, str
 	for (unsigned int k = 0; k < n; k++) {
 		struct rte_mbuf *m = s->pkts[k];
 
-		if (unlikely(*lane_tag(l, m) != tag))
+		if (unlikely(*tag_at(m, l->tag_offset) != tag))
 			lane_adopt(l, t, m);
 		template_stamp(kind, t, lane_frame(m) + at_l3, &l->batch, k);
 	}
@@ -162,7 +157,7 @@ static __rte_noinline void lane_stamp_mixed(struct lane *l, struct lane_stream *
 		struct rte_mbuf *m = s->pkts[k];
 		uint8_t *l3 = lane_frame(m) + t->at_l3;
 
-		if (*lane_tag(l, m) != t->tag)
+		if (*tag_at(m, l->tag_offset) != t->tag)
 			lane_adopt(l, t->resized ? widest : t, m);
 		if (t->resized) {
 			lane_set_len(m, t->len);
@@ -323,7 +318,7 @@ static bool lane_send_bursts(struct lane *l, struct lane_stream *s)
 			lane_back_off(l);
 			return true;
 		}
-		if (unlikely(lane_offer(l, s, n) < n)) {
+		if (unlikely(!lane_offer(l, s, n))) {
 			lane_back_off(l);
 			return true;
 		}

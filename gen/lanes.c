@@ -13,6 +13,7 @@
 #include "gen/lane_parts.h"
 #include "gen/plan.h"
 #include "gen/ports.h"
+#include "gen/tag.h"
 #include "gen/trace.h"
 #include "lib/err.h"
 #include "lib/nap.h"
@@ -20,19 +21,6 @@
 /* After the last packet's due time a lane goes on for this long, to catch up: a hiccup of the
  * machine near the end must not look like a generator that is too slow. */
 #define LANES_GRACE_NS UINT64_C(1000000000)
-
-static int tag_register(struct err *err)
-{
-	static const struct rte_mbuf_dynfield field = { .name = "dststorm_template",
-							.size = sizeof(uint32_t),
-							.align = __alignof__(uint32_t) };
-	int offset = rte_mbuf_dynfield_register(&field);
-
-	if (offset < 0)
-		return err_set(err, -rte_errno, "no room for a mark in DPDK's buffers: %s",
-			       rte_strerror(rte_errno));
-	return offset;
-}
 
 static void stream_init(struct lane_stream *s, const struct lanes *ls, const struct plan_stream *p,
 			uint32_t nr)

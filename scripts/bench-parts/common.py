@@ -61,6 +61,7 @@ class Row:
         ratio = self.ratio()
         if ratio is None or self.bar is None:
             return None
+        ratio = round(ratio, 2)  # as the table shows it: no row is more exact than that
         return ratio <= self.bar if self.below else ratio >= self.bar
 
     def _all(self, key):

@@ -51,6 +51,15 @@ def storm(sets, folder):
                      "others": others.share(sum(os.times()[2:4]) - spent)}
 
 
+def is_guest(pid):
+    """And not the QEMU that was asked for its version."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return b"-kernel" in f.read().split(b"\0")
+    except OSError:
+        return False
+
+
 def watch_guest(process):
     """(now, CPU time) of the QEMU that dststorm starts, in ns, until dststorm ends."""
     qemu, seen = None, []
@@ -58,7 +67,7 @@ def watch_guest(process):
         time.sleep(0.1)
         if qemu is None:
             qemu = next((pid for pid in common.children(process.pid)
-                         if common.first_line(f"/proc/{pid}/comm") == "qemu-system-x86"), None)
+                         if is_guest(pid)), None)
         else:
             seen.append((time.monotonic_ns(), sum(common.thread_cpu_ns(qemu).values())))
     return seen

@@ -70,14 +70,13 @@ def write(opt, rows, about):
     return path
 
 
-def measure(args, opt):
-    rows = []
+def measure(args, opt, rows):
+    """Appends to @rows as it goes: what was measured is not lost with what fails later."""
     for name, part in PARTS.items():
         if args.parts and name not in args.parts:
             continue
         common.say(f"{name} ...")
         rows += part(opt)
-    return rows
 
 
 def exit_code(rows, quick):
@@ -100,16 +99,19 @@ def main():
         common.say(f"note: the load is {about['machine']['load']:.1f}; figures are right only on an "
                    "idle machine")
     began = common.now()
+    rows = []
     try:
         with Hugepages(args.hugepages, opt.out):
-            rows = measure(args, opt)
+            measure(args, opt, rows)
     except PermissionError as e:
         common.say(f"bench: {e.filename}: {e.strerror}: --hugepages needs root")
         return 3
-    about["seconds"] = round(common.now() - began, 1)
-    common.say("")
-    common.say(table.show(rows))
-    common.say(f"\n{about['seconds']:.0f} s; all samples: {write(opt, rows, about)}")
+    finally:
+        about["seconds"] = round(common.now() - began, 1)
+        if rows:
+            common.say("")
+            common.say(table.show(rows))
+            common.say(f"\n{about['seconds']:.0f} s; all samples: {write(opt, rows, about)}")
     return exit_code(rows, opt.quick)
 
 

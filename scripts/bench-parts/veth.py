@@ -6,6 +6,7 @@ import tempfile
 import time
 
 import common
+import gen
 from common import Row, Side
 from netns import Pair
 from testpmd import Testpmd
@@ -13,7 +14,7 @@ from testpmd import Testpmd
 BURST = 64
 MEMORY_MB = 256
 AF_PACKET = "net_af_packet0,iface=send0,blocksz=65536,framesz=2048,framecnt=512,qpairs=1,qdisc_bypass=1"
-AF_XDP = "net_af_xdp0,iface=send0,start_queue=0,queue_count=1"
+AF_XDP = "net_af_xdp0,iface=send0,queue_count=1,busy_budget=0"
 # One packet, no dynamic elements: trafgen at its fastest.
 TRAFGEN = "{ fill(0xff, 6), 0x02, fill(0x11, 5), c16(0x0800), 0x45, fill(0, 45) }"
 
@@ -47,21 +48,31 @@ def started(pair, process, log, what):
     time.sleep(0.2)
 
 
-def sample(pair, argv, seconds):
+def sample(pair, argv, seconds, settle=lambda process: None):
+    """@settle is called once packets arrive."""
     with tempfile.TemporaryFile("w+") as log:
         argv = Pair.argv(pair.near, ["taskset", "-c", str(common.cpus()[1]), *argv])
         process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=log)
         try:
             started(pair, process, log, os.path.basename(argv[7]))
+            settle(process)
             return counted(pair, process, seconds)
         finally:
             common.end(process)
 
 
+def separate(process):
+    """As testpmd does: the sending thread alone on its core."""
+    cpu = common.thread_cpu_ns(process.pid)
+    time.sleep(0.1)
+    others = {tid: ns for tid, ns in common.thread_cpu_ns(process.pid).items() if tid != process.pid}
+    gen.separate(process.pid, common.busiest(cpu, others)[0])
+
+
 def gen_sample(opt, pair, port, seconds):
     return sample(pair, [f"{opt.build}/dststorm-gen", "--port", port, "--rate", "max", "--dst",
                          "198.19.0.0/16", "--duration", f"{seconds + 10:g}", "--burst", str(BURST)],
-                  seconds)
+                  seconds, separate)
 
 
 def trafgen_sample(pair, seconds):
@@ -93,7 +104,7 @@ def rows_of(opt, port, peers):
     try:
         common.built(f"{opt.build}/dststorm-gen")
         with Pair() as pair:
-            for _ in range(common.pick(opt.quick, 5, 1)):
+            for _ in range(common.pick(opt.quick, 7, 1)):
                 ours.samples.append(gen_sample(opt, pair, port, seconds))
                 for row in rows:
                     row.peer.samples.append(peers[row.peer.name](pair, seconds))
