@@ -12,14 +12,13 @@
 #include <unistd.h>
 
 #include "ctl/ctl.h"
+#include "ctl/doctor.h"
 
-enum doctor_state { DOCTOR_OK, DOCTOR_NOTE, DOCTOR_MISSING };
-
-static int doctor_say(enum doctor_state state, const char *what, const char *detail)
+int doctor_say(enum doctor_state state, const char *what, const char *detail)
 {
 	static const char *const marks[] = {"ok", "note", "MISSING"};
 
-	printf("%-8s %-22s %s\n", marks[state], what, detail);
+	printf("%-8s %-26s %s\n", marks[state], what, detail);
 	return state == DOCTOR_MISSING;
 }
 
@@ -49,11 +48,16 @@ static int doctor_program(const char *program, const char *package)
 
 static int doctor_sibling(const char *name)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], out[128], remedy[512];
+	char *argv[] = {path, (char *)"--version", NULL};
 	struct err err;
 
 	if (ctl_find(name, path, &err) < 0)
 		return doctor_say(DOCTOR_MISSING, name, "make");
+	if (ctl_capture(argv, out, sizeof(out), &err) < 0) { /* it lacks a library: libpcap, DPDK */
+		snprintf(remedy, sizeof(remedy), "%s: scripts/deps build && make", err.text);
+		return doctor_say(DOCTOR_MISSING, name, remedy);
+	}
 	return doctor_say(DOCTOR_OK, name, path);
 }
 
@@ -154,6 +158,7 @@ int verb_doctor(int argc, char **argv)
 	missing += doctor_memory();
 	missing += doctor_disk();
 	missing += doctor_kvm();
+	doctor_netns();
 	if (missing)
 		printf("\n%d missing\n", missing);
 	return missing ? EXIT_RIG : EXIT_OK;

@@ -166,3 +166,41 @@ bats_require_minimum_version 1.5.0
 	[ "$status" -eq 3 ]
 	[[ $output == *MISSING*qemu-system-x86_64*"apt-get install --no-install-recommends qemu-system-x86"* ]]
 }
+
+# notes COMMAND...: what doctor, so run, says of lab netns; it may not change the exit status or the host.
+notes()
+{
+	local before
+	before=$(ip -o link; grep -c tracefs /proc/mounts)
+	run "$@" ./dststorm doctor
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$before" = "$(ip -o link; grep -c tracefs /proc/mounts)" ]
+}
+
+@test "doctor tries out what lab netns needs" {
+	[ "$(id -u)" -eq 0 ] || skip "SKIP: making network namespaces needs root"
+	notes env
+	for what in namespaces 'neighbour tables' ip veth 'packet sockets' 'drop event'; do
+		grep -q "^ok  *netns: $what *$" <<<"$output"
+	done
+	if [ -e /sys/kernel/tracing/events/skb/kfree_skb/hist ]; then
+		[[ $output == *'ok       netns: histogram triggers'* ]]
+	else
+		[[ $output == *'note     netns: histogram triggers  no CONFIG_HIST_TRIGGERS'*'linux-image-amd64'* ]]
+	fi
+}
+
+@test "doctor names what lab netns lacks: first namespace, capabilities, root, tracefs" {
+	[ "$(id -u)" -eq 0 ] || skip "SKIP: making network namespaces needs root"
+	notes unshare --net
+	[[ $output == *'note     netns: neighbour tables'*'nsenter -t 1 -n'*'ok       netns: veth'* ]]
+	notes setpriv --bounding-set -sys_admin
+	[[ $output == *'note     netns: namespaces'*CAP_SYS_ADMIN* && $output != *'netns: veth'* ]]
+	notes setpriv --bounding-set -net_raw
+	[[ $output == *'ok       netns: veth'*'note     netns: packet sockets'*CAP_NET_RAW* ]]
+	notes unshare --mount sh -c 'umount -l /sys/kernel/tracing; exec "$@"' sh
+	[[ $output == *'ok       netns: drop event'* ]]
+	run setpriv --reuid 65534 --clear-groups ./dststorm doctor
+	[[ $output == *'note     lab netns '*sudo* && $output != *'netns: '* ]]
+}
