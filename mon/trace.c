@@ -61,12 +61,11 @@ static int trace_find_root(struct trace *t, struct err *err)
 		t->mounted = true;
 	else if (errno != EBUSY)
 		return err_set(err, -errno,
-			       "drops cannot be told by cause: cannot mount tracefs at %s: %s%s",
+			       "cannot mount tracefs at %s: %s%s",
 			       t->root, strerror(errno), errno == EPERM ? "; run as root" : "");
 	if (access(trace_path(t, path, TRACE_FORMAT), R_OK))
 		return err_set(err, -errno,
-			       "drops cannot be told by cause: the kernel lacks the event "
-			       "skb:kfree_skb, or this needs root");
+			       "the kernel lacks the event skb:kfree_skb, or this needs root");
 	return 0;
 }
 
@@ -76,8 +75,8 @@ static int trace_check(const struct trace *t, struct err *err)
 
 	if (access(trace_path(t, path, "events/skb/kfree_skb/hist"), F_OK))
 		return err_set(err, -ENOTSUP,
-			       "drops cannot be told by cause: this kernel was built without "
-			       "histogram triggers (CONFIG_HIST_TRIGGERS)");
+			       "this kernel was built without histogram triggers "
+			       "(CONFIG_HIST_TRIGGERS)");
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "lib/err.h"
 #include "lib/wire.h"
 #include "mon/json.h"
+#include "mon/keys.h"
 #include "mon/view.h"
 #include "mon/watch_text.h"
 
@@ -28,6 +29,7 @@ struct watch {
 	struct view view;
 	struct utsname host;
 	bool screen; /* standard output is a terminal that can be written all over */
+	struct keys keys; /* with a screen only */
 	bool failed;
 	struct err err;
 
@@ -106,6 +108,7 @@ static void watch_table(struct watch *w, unsigned at)
 		.host = w->host.nodename,
 		.kernel = w->host.release,
 		.interval_s = w->o->interval_s,
+		.keys = w->keys.on,
 		.now = now,
 		.before = first ? NULL : &w->samples[!at],
 		.drops = &w->drops[at],
@@ -192,6 +195,7 @@ static void watch_on_interval(evutil_socket_t fd, short what, void *arg)
 		return;
 	}
 	w->nr++;
+	keys_on(&w->keys);
 	watch_devices(w);
 	if (w->o->json)
 		watch_json(w, at);
@@ -204,19 +208,24 @@ static void watch_on_signal(evutil_socket_t sig, short what, void *arg)
 	struct watch *w = arg;
 
 	(void)what;
-	if (sig != SIGWINCH) {
+	if (sig == SIGTSTP)
+		keys_stop(&w->keys);
+	else if (sig == SIGCONT)
+		keys_continue(&w->keys);
+	else if (sig != SIGWINCH)
 		event_base_loopbreak(w->base);
-	} else if (w->screen) {
+	if (w->screen && !event_base_got_break(w->base)) {
 		fputs("\033[2J", stdout);
 		watch_draw(w);
 	}
 }
 
-#define WATCH_EVENTS 5
+#define WATCH_EVENTS 8
 
 static int watch_loop(struct watch *w, struct err *err)
 {
-	static const int sigs[WATCH_EVENTS - 1] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
+	static const int sigs[WATCH_EVENTS - 1] = {SIGINT,   SIGTERM, SIGHUP, SIGQUIT,
+						   SIGWINCH, SIGTSTP, SIGCONT};
 	struct event *events[WATCH_EVENTS] = {};
 	struct timeval every = {
 		.tv_sec = (time_t)w->o->interval_s,
@@ -233,10 +242,13 @@ static int watch_loop(struct watch *w, struct err *err)
 			ret = err_set(err, -ENOMEM, "cannot set up the event loop");
 	if (!ret) {
 		event_active(events[0], EV_TIMEOUT, 0); /* the first one at once */
-		if (w->screen)
+		if (w->screen) {
 			fputs("\033[2J", stdout);
+			keys_open(&w->keys, w->base);
+		}
 		if (event_base_dispatch(w->base) < 0)
 			ret = err_set(err, -EIO, "the event loop failed");
+		keys_close(&w->keys);
 	}
 	for (unsigned i = 0; i < WATCH_EVENTS; i++)
 		if (events[i])

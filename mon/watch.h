@@ -15,7 +15,8 @@ struct watch_options {
 #define WATCH_INTERVAL_MIN 0.1
 #define WATCH_INTERVAL_MAX 3600.0
 
-/* Until SIGINT, SIGTERM or SIGHUP, or until nobody reads the output any more. */
+/* Until SIGINT, SIGTERM, SIGHUP or SIGQUIT, the key q where input and output are a terminal, or until
+ * nobody reads the output any more. */
 int watch_run(const struct watch_options *o, struct err *err);
 
 #endif

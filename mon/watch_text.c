@@ -8,6 +8,8 @@
 #include "mon/sample.h"
 #include "mon/view.h"
 
+#define TEXT_WIDTH 80 /* of most terminals */
+
 struct text_rate {
 	const char *head;
 	size_t offset; /* of a uint64_t in struct sample_neigh */
@@ -15,22 +17,37 @@ struct text_rate {
 };
 
 static const struct text_rate text_rates[] = {
-	{"alloc/s", offsetof(struct sample_neigh, tbl.allocs), SAMPLE_NEIGH},
-	{"destroy/s", offsetof(struct sample_neigh, tbl.destroys), SAMPLE_NEIGH},
-	{"forced-GC/s", offsetof(struct sample_neigh, tbl.forced_gc_runs), SAMPLE_NEIGH},
-	{"full/s", offsetof(struct sample_neigh, tbl.table_fulls), SAMPLE_NEIGH},
-	{"failed/s", offsetof(struct sample_neigh, tbl.res_failed), SAMPLE_NEIGH},
-	{"discard/s", offsetof(struct sample_neigh, unresolved_discards), SAMPLE_NEIGH_FILES},
+	{"alloc", offsetof(struct sample_neigh, tbl.allocs), SAMPLE_NEIGH},
+	{"destroy", offsetof(struct sample_neigh, tbl.destroys), SAMPLE_NEIGH},
+	{"forced-GC", offsetof(struct sample_neigh, tbl.forced_gc_runs), SAMPLE_NEIGH},
+	{"full", offsetof(struct sample_neigh, tbl.table_fulls), SAMPLE_NEIGH},
+	{"failed", offsetof(struct sample_neigh, tbl.res_failed), SAMPLE_NEIGH},
+	{"discard", offsetof(struct sample_neigh, unresolved_discards), SAMPLE_NEIGH_FILES},
 };
 #define TEXT_RATES (sizeof(text_rates) / sizeof(*text_rates))
 
 static const char *const text_families[] = {"IPv4", "IPv6"};
 
 /* Names and sentences come from elsewhere: a terminal must get no other bytes. */
-static void text_safe(FILE *to, const char *s)
+static void text_safe(FILE *to, const char *s, size_t len)
 {
-	for (; *s; s++)
+	for (; *s && len; s++, len--)
 		fputc(isprint((unsigned char)*s) ? *s : '?', to);
+}
+
+/* "@label: @why", in lines of the table's width. */
+static void text_why(FILE *to, const char *label, const char *why)
+{
+	size_t column = (size_t)fprintf(to, "\n%s:", label), n;
+
+	for (why += strspn(why, " "); *why; why += n + strspn(why + n, " ")) {
+		n = strcspn(why, " ");
+		if (column + 1 + n > TEXT_WIDTH)
+			column = (size_t)fprintf(to, "\n ") - 1;
+		column += (size_t)fprintf(to, " ") + n;
+		text_safe(to, why, n);
+	}
+	fputc('\n', to);
 }
 
 static double text_per_s(const struct watch_frame *f, uint64_t before, uint64_t now)
@@ -62,38 +79,45 @@ static uint64_t text_u64(const struct sample_neigh *n, size_t offset)
 	return v;
 }
 
-static void text_neighbours(FILE *to, const struct watch_frame *f)
+static void text_entries(FILE *to, const struct watch_frame *f)
 {
-	fprintf(to, "neighbours   entries   near  thresh1  thresh2  thresh3");
-	for (unsigned i = 0; i < TEXT_RATES; i++)
-		fprintf(to, " %11s", text_rates[i].head);
-	fputc('\n', to);
+	fprintf(to, "%-10s %9s %9s %9s %9s %9s\n", "neighbours", "entries", "near", "thresh1",
+		"thresh2", "thresh3");
 	for (unsigned k = 0; k < 2; k++) {
-		const struct sample_neigh *n = &f->now->neigh[k];
-		const struct neightbl *t = &n->tbl;
+		const struct neightbl *t = &f->now->neigh[k].tbl;
 
 		fprintf(to, "%-10s", text_families[k]);
 		if (!(f->now->have & SAMPLE_NEIGH)) {
 			fputs("  cannot be read\n", to);
 			continue;
 		}
-		fprintf(to, " %9u %5.0f%% %8u %8u %8u", t->entries,
+		fprintf(to, " %9u %8.0f%% %9u %9u %9u\n", t->entries,
 			t->gc_thresh3 ? 100.0 * t->entries / t->gc_thresh3 : 0, t->gc_thresh1,
 			t->gc_thresh2, t->gc_thresh3);
+	}
+	fputs("(near: of thresh3; permanent and externally learned ones are not limited)\n",
+	      to);
+}
+
+static void text_neighbour_rates(FILE *to, const struct watch_frame *f)
+{
+	fprintf(to, "\n%-10s", "per second");
+	for (unsigned i = 0; i < TEXT_RATES; i++)
+		fprintf(to, " %9s", text_rates[i].head);
+	fputc('\n', to);
+	for (unsigned k = 0; k < 2; k++) {
+		fprintf(to, "%-10s", text_families[k]);
 		for (unsigned i = 0; i < TEXT_RATES; i++) {
 			const struct text_rate *r = &text_rates[i];
 			bool known =
 				f->before && f->now->have & r->part && f->before->have & r->part;
 
-			text_rate(to, f, 11, known,
+			text_rate(to, f, 9, known,
 				  known ? text_u64(&f->before->neigh[k], r->offset) : 0,
-				  text_u64(n, r->offset));
+				  text_u64(&f->now->neigh[k], r->offset));
 		}
 		fputc('\n', to);
 	}
-	fputs("(near: entries of gc_thresh3; the kernel leaves permanent and externally learned "
-	      "ones out of its limits)\n",
-	      to);
 }
 
 static void text_forwarded(FILE *to, const struct watch_frame *f)
@@ -115,9 +139,7 @@ static void text_forwarded(FILE *to, const struct watch_frame *f)
 static void text_devices(FILE *to, const struct watch_frame *f)
 {
 	if (f->devs_age_s < 0) {
-		fputs("\ntop devices: ", to);
-		text_safe(to, f->devs_why ? f->devs_why : "not listed yet");
-		fputc('\n', to);
+		text_why(to, "top devices", f->devs_why ? f->devs_why : "not listed yet");
 		return;
 	}
 	fprintf(to, "\n%-16s %9s %9s  (of this namespace, from a dump %.0f s ago)\n", "top devices",
@@ -126,7 +148,7 @@ static void text_devices(FILE *to, const struct watch_frame *f)
 		const struct watch_dev *d = &f->devs[i];
 		int room = 16 - (int)strlen(d->name);
 
-		text_safe(to, d->name);
+		text_safe(to, d->name, sizeof(d->name));
 		fprintf(to, "%*s %9u %9u\n", room > 0 ? room : 0, "", d->entries[0], d->entries[1]);
 	}
 }
@@ -137,12 +159,10 @@ static void text_drops(FILE *to, const struct watch_frame *f)
 	unsigned shown = 0;
 
 	if (!f->now->has_drops) {
-		fputs("\ndrops by cause: ", to);
-		text_safe(to, f->no_drops);
-		fputc('\n', to);
+		text_why(to, "drops by cause", f->no_drops);
 		return;
 	}
-	fprintf(to, "\n%-16s %9s %9s %9s %12s  (since the start; own: made by this host)\n",
+	fprintf(to, "\n%-16s %9s %9s %9s %12s  (since the start)\n",
 		"drops by cause", "IPv4/s", "IPv6/s", "own/s", "packets");
 	for (unsigned c = 0; c < NR_CAUSES; c++) {
 		uint64_t own = d->own[0][c] + d->own[1][c];
@@ -156,16 +176,15 @@ static void text_drops(FILE *to, const struct watch_frame *f)
 		text_rate(to, f, 9, b, b ? b->own[0][c] + b->own[1][c] : 0, own);
 		fprintf(to, " %12llu", (unsigned long long)sum);
 		if (c == CAUSE_OTHER && d->other_reason) {
-			fputs("  most: ", to);
-			text_safe(to, d->other_reason);
+			fputs("\n  most: ", to);
+			text_safe(to, d->other_reason, TEXT_WIDTH);
 			fputs(" in ", to);
-			text_safe(to, *d->other_location ? d->other_location : "?");
+			text_safe(to, *d->other_location ? d->other_location : "?", TEXT_WIDTH);
 		}
 		fputc('\n', to);
 		shown++;
 	}
-	if (!shown)
-		fputs("none\n", to);
+	fputs(shown ? "(own: made by this host)\n" : "none\n", to);
 	if (d->overflow)
 		fprintf(to, "and %llu of causes for which there was no room\n",
 			(unsigned long long)d->overflow);
@@ -174,19 +193,17 @@ static void text_drops(FILE *to, const struct watch_frame *f)
 void watch_text(FILE *to, const struct watch_frame *f)
 {
 	fputs("dststorm-mon watch   ", to);
-	text_safe(to, f->host);
+	text_safe(to, f->host, TEXT_WIDTH);
 	fputs("   Linux ", to);
-	text_safe(to, f->kernel);
-	fprintf(to, "   every %g s\n\n", f->interval_s);
-	text_neighbours(to, f);
+	text_safe(to, f->kernel, TEXT_WIDTH);
+	fprintf(to, "   every %g s%s\n\n", f->interval_s, f->keys ? "   q: quit" : "");
+	text_entries(to, f);
+	text_neighbour_rates(to, f);
 	text_forwarded(to, f);
 	text_devices(to, f);
 	text_drops(to, f);
-	if (f->now->missing[0]) {
-		fputs("\nnot all can be read: ", to);
-		text_safe(to, f->now->missing);
-		fputc('\n', to);
-	}
+	if (f->now->missing[0])
+		text_why(to, "not all can be read", f->now->missing);
 }
 
 void watch_screen(FILE *to, const char *text, unsigned columns, unsigned rows)

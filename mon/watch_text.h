@@ -3,6 +3,7 @@
 #ifndef MON_WATCH_TEXT_H
 #define MON_WATCH_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ struct watch_dev {
 struct watch_frame {
 	const char *host, *kernel;
 	double interval_s;
+	bool keys; /* q ends it */
 	const struct sample *now, *before; /* before: NULL in the first one, which has no rates */
 	const struct view_drops *drops, *drops_before; /* if now->has_drops */
 	const char *no_drops; /* why not, otherwise */
@@ -29,7 +31,7 @@ struct watch_frame {
 	const char *devs_why; /* why there is none */
 };
 
-/* Lines end in '\n'; only printable ASCII. */
+/* Lines end in '\n' and fit into 80 columns, but for long numbers and names; only printable ASCII. */
 void watch_text(FILE *to, const struct watch_frame *f);
 
 /*

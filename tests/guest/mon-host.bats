@@ -211,7 +211,7 @@ both='{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","addresses":["198.18
 	[ "$status" -eq 0 ]
 	[ -z "$stderr" ]
 	[ "$(grep -c 'every 0.3 s' <<<"$output")" -ge 2 ]
-	[[ $output == *gc*IPv4*IPv6*'top devices'*'drops by cause: drops cannot be told'*root* ]]
+	[[ $output == *thresh3*IPv4*IPv6*'top devices'*'drops by cause:'*root* ]]
 	[[ $output != *$'\033'* ]]
 }
 
@@ -267,6 +267,76 @@ both='{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","addresses":["198.18
 		p.terminate()
 		assert p.wait(5) == 0
 		assert termios.tcgetattr(slave) == before
+	EOF
+}
+
+@test "watch ends with q, and stopped or ended in any way leaves its terminal as it was" {
+	/usr/bin/python3 - "$mon" <<-'EOF'
+		import fcntl, os, pty, select, signal, subprocess, sys, termios, time
+		def start(stdin=None):
+		    master, slave = pty.openpty()
+		    fcntl.ioctl(slave, termios.TIOCSWINSZ, b"\x18\0\x50\0\0\0\0\0")
+		    p = subprocess.Popen([sys.argv[1], "watch", "--interval", "0.1"], stdout=slave,
+		        stdin=slave if stdin is None else stdin, env={**os.environ, "TERM": "xterm"},
+		        preexec_fn=lambda: (os.setsid(), fcntl.ioctl(1, termios.TIOCSCTTY, 0)))
+		    return master, slave, p
+		rest = {}
+		def said(master, text):
+		    out, end = rest.get(master, b""), time.time() + 10
+		    while text not in out:
+		        assert select.select([master], [], [], max(0, end - time.time()))[0], (text, out[-2000:])
+		        assert time.time() < end, (text, out[-2000:])
+		        out += os.read(master, 65536)
+		    rest[master] = out.split(text, 1)[1]
+		mode = lambda fd: termios.tcgetattr(fd)
+		raw = lambda fd: not mode(fd)[3] & (termios.ICANON | termios.ECHO)
+		def ends(how, status=0):
+		    master, slave, p = start()
+		    said(master, b"q: quit")
+		    assert raw(slave)
+		    how(master, p)
+		    assert p.wait(5) == status, how
+		    assert mode(slave) == found
+		    os.close(master), os.close(slave)
+		    rest.clear()
+		m, s = pty.openpty()
+		found = mode(s)
+		ends(lambda m, p: os.write(m, b"xyq"))
+		for key in b"\x03", b"\x1c":
+		    ends(lambda m, p: os.write(m, key))
+		for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+		    ends(lambda m, p: p.send_signal(number))
+		# Not from a terminal: its q is nobody's, and the terminal for the output is left alone.
+		r, w = os.pipe()
+		os.write(w, b"q")
+		master, slave, p = start(r)
+		said(master, b"neighbours")
+		time.sleep(0.3)
+		assert p.poll() is None and mode(slave) == found
+		p.terminate()
+		assert p.wait(5) == 0
+		# A shell's job: stopped, in the background, in the foreground again.
+		job, tty = pty.fork()
+		if not job:
+		    os.environ["TERM"] = "xterm"
+		    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+		do = lambda line: os.write(tty, line)
+		do(b"PS1=; before=$(stty -g); \"%s\" watch --interval 0.1\n" % sys.argv[1].encode())
+		said(tty, b"q: quit")
+		do(b"\x1a")
+		said(tty, b"Stopped")
+		do(b"[ \"$(stty -g)\" = \"$before\" ] && echo as''was; bg\n")
+		said(tty, b"aswas")
+		said(tty, b"every 0.1 s\x1b[K")	# in the background, and without a key
+		do(b"jobs -r | grep -c watch | sed s/1/run''ning/; fg\n")
+		said(tty, b"running")
+		said(tty, b"q: quit")
+		do(b"q")
+		time.sleep(0.3)
+		do(b"[ \"$(stty -g)\" = \"$before\" ] && echo still''so $?; exit\n")
+		said(tty, b"stillso 0")
+		os.close(tty)
+		os.waitpid(job, 0)
 	EOF
 }
 

@@ -73,6 +73,14 @@ static struct sample sample_of(uint64_t t_ns, uint32_t entries, uint64_t allocs)
 	return s;
 }
 
+static void fits(const char *text)
+{
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		assert_in_range(n, 0, 80);
+	}
+}
+
 static void rates_are_differences_over_the_time_between(void **state)
 {
 	const struct sample before = sample_of(1000000000u, 512, 100),
@@ -98,7 +106,7 @@ static void rates_are_differences_over_the_time_between(void **state)
 	char *text = rendered(&f);
 
 	(void)state;
-	assert_non_null(strstr(text, "IPv4             768    75%"));
+	assert_non_null(strstr(text, "IPv4             768       75%"));
 	assert_non_null(strstr(text, " 2500 ")); /* allocations a second */
 	assert_non_null(
 		strstr(text, "neigh_full              10         0         0           30"));
@@ -106,6 +114,7 @@ static void rates_are_differences_over_the_time_between(void **state)
 		strstr(text, "ttl                      0       2.0         0            4"));
 	/* Nothing that a terminal would take as a command. */
 	assert_null(strchr(text, '\033'));
+	fits(text);
 	assert_non_null(strstr(text, "most: X?[2JY in f"));
 	assert_null(strstr(text, "no_route"));
 	free(text);
@@ -140,6 +149,16 @@ static void what_is_missing_is_said(void **state)
 	assert_non_null(strstr(text, "top devices: not allowed\n"));
 	assert_non_null(strstr(text, "not all can be read: cannot open it\n"));
 	assert_non_null(strstr(text, "IPv4        cannot be read\n"));
+	free(text);
+	f.no_drops = "this kernel was built without histogram triggers, and that is a pity, so "
+		     "build it anew with CONFIG_HIST_TRIGGERS";
+	f.keys = true;
+	text = rendered(&f);
+	fits(text);
+	assert_non_null(strstr(text, "drops by cause: this kernel was built without histogram "
+				     "triggers, and that is a\n  pity, so build it anew with "
+				     "CONFIG_HIST_TRIGGERS\n"));
+	assert_non_null(strstr(text, "q: quit\n"));
 	free(text);
 }
 
