@@ -113,6 +113,8 @@ struct scenario_storm {
 	struct addrset prefix; /* sealed; the DUT's own addresses in it are never announced */
 	uint64_t rate_pps;
 	double start_s, duration_s; /* ends within the scenario's duration */
+	uint16_t vlans[FRAME_VLANS_MAX]; /* outer first, 1 to 4094 */
+	uint32_t nr_vlans;
 	bool mac_changes;
 };
 

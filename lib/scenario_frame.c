@@ -24,8 +24,8 @@ static const struct scenario_field fields[] = {
 
 /* --- bind -------------------------------------------------------------------------------------- */
 
-/* One tag, or a list of two. */
-static int bind_vlans(struct scenario_stream *st, const struct conf *map, struct err *err)
+int scenario_frame_bind_vlans(const struct conf *map, uint16_t vlans[FRAME_VLANS_MAX], uint32_t *nr,
+			      struct err *err)
 {
 	const struct conf *list = conf_get(map, "vlan"), *it;
 	uint64_t v;
@@ -35,13 +35,13 @@ static int bind_vlans(struct scenario_stream *st, const struct conf *map, struct
 		return 0;
 	for (it = list->type == CONF_SEQ ? list->child : list; it && !ret;
 	     it = list->type == CONF_SEQ ? it->next : NULL) {
-		if (st->shape.nr_vlans == FRAME_VLANS_MAX)
+		if (*nr == FRAME_VLANS_MAX)
 			return conf_err(it, err, -EINVAL,
 					"vlan holds more than %u tags; remove some",
 					FRAME_VLANS_MAX);
 		ret = conf_item_u64(it, "vlan", 1, VLAN_LAST, &v, err);
 		if (!ret)
-			st->vlans[st->shape.nr_vlans++] = (uint16_t)v;
+			vlans[(*nr)++] = (uint16_t)v;
 	}
 	return ret;
 }
@@ -100,7 +100,7 @@ int scenario_frame_bind(struct scenario_stream *st, const struct conf *map, stru
 	ret = scenario_bind_fields(map, fields, st, err);
 	st->tos = (uint8_t)(st->tos << 2);
 	if (!ret)
-		ret = bind_vlans(st, map, err);
+		ret = scenario_frame_bind_vlans(map, st->vlans, &st->shape.nr_vlans, err);
 	if (!ret)
 		ret = bind_ports(map, "src_port", &st->src_port, &st->src_port_last, err);
 	if (!ret)

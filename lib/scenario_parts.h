@@ -146,6 +146,9 @@ void scenario_stream_free(struct scenario *s);
 /* The keys of one stream, @map, by subject. Checked in this order: the rate needs the frames' size,
  * the order the rate. */
 int scenario_frame_bind(struct scenario_stream *st, const struct conf *map, struct err *err);
+/* Member "vlan" of @map, one tag or a list of two, into @vlans and their number, 0 before. */
+int scenario_frame_bind_vlans(const struct conf *map, uint16_t vlans[FRAME_VLANS_MAX], uint32_t *nr,
+			      struct err *err);
 int scenario_frame_check(struct scenario_stream *st, const struct conf *map, struct err *err);
 int scenario_rate_bind(struct scenario_stream *st, const struct conf *map, struct err *err);
 int scenario_rate_check(const struct scenario *s, struct scenario_stream *st,

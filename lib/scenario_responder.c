@@ -81,6 +81,8 @@ static int bind_storms(struct scenario *s, const struct conf *map, struct err *e
 	t = s->storms;
 	conf_each(it, conf_get(map, "storms")) {
 		ret = bind_entry(s, it, "storms", storm_fields, t, &t->prefix, err);
+		if (!ret)
+			ret = scenario_frame_bind_vlans(it, t->vlans, &t->nr_vlans, err);
 		if (ret)
 			return ret;
 		t++;

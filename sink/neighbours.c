@@ -156,6 +156,8 @@ static int neighbours_storms(struct account *a, const struct scenario *s,
 						      .rate_pps = s->storms[i].rate_pps,
 						      .start_s = s->storms[i].start_s,
 						      .duration_s = s->storms[i].duration_s,
+						      .vlans = s->storms[i].vlans,
+						      .nr_vlans = s->storms[i].nr_vlans,
 						      .mac_changes = s->storms[i].mac_changes},
 				 err);
 		a->nr_storms += !ret;

@@ -22,6 +22,9 @@ static int storm_check(const struct storm_conf *conf, struct err *err)
 	if (!(conf->duration_s > 0 && conf->duration_s <= STORM_SECONDS_MAX))
 		return err_set(err, -EINVAL, "duration_s %g is not above 0 and up to %g",
 			       conf->duration_s, STORM_SECONDS_MAX);
+	if (conf->nr_vlans > ETHER_TAGS_MAX)
+		return err_set(err, -EINVAL, "%u VLAN tags are more than %u", conf->nr_vlans,
+			       ETHER_TAGS_MAX);
 	return 0;
 }
 
@@ -71,6 +74,8 @@ int storm_init(struct storm *s, const struct storm_conf *conf, struct err *err)
 	s->start_ns = (uint64_t)(conf->start_s * STORM_NS);
 	s->end_ns = s->start_ns + ns;
 	s->total = (uint64_t)((unsigned __int128)conf->rate_pps * ns / STORM_NS);
+	for (; s->nr_vlans < conf->nr_vlans; s->nr_vlans++)
+		s->vlans[s->nr_vlans] = conf->vlans[s->nr_vlans];
 	s->mac_changes = conf->mac_changes;
 	return 0;
 }
@@ -123,7 +128,9 @@ int storm_take(struct storm *s, uint64_t now_ns, struct answer *out)
 	out->due_ns = due_ns;
 	out->kind = ANSWER_ANNOUNCEMENT;
 	out->len = (uint8_t)(s->set->family == AF_INET
-				     ? arp_announce(out->frame, (uint32_t)a.lo, mac, NULL, 0)
-				     : nd_announce(out->frame, a, mac, NULL, 0));
+				     ? arp_announce(out->frame, (uint32_t)a.lo, mac, s->vlans,
+						    s->nr_vlans)
+				     : nd_announce(out->frame, a, mac, s->vlans,
+						   s->nr_vlans));
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "lib/addrset.h"
+#include "lib/ether.h"
 #include "sink/answers.h"
 #include "sink/respond.h"
 
@@ -28,6 +29,8 @@ struct storm_conf {
 	uint32_t nr_dut;
 	uint64_t rate_pps; /* at least 1 */
 	double start_s, duration_s; /* after t0; at most STORM_SECONDS_MAX */
+	const uint16_t *vlans; /* outer one first; copied */
+	uint32_t nr_vlans; /* at most ETHER_TAGS_MAX */
 	bool mac_changes; /* each announcement of an address has another MAC than the last */
 };
 
@@ -40,6 +43,8 @@ struct storm {
 	uint64_t start_ns, end_ns; /* after t0, and absolute after storm_start() */
 	uint64_t total; /* announcements in all */
 	uint64_t next; /* the first that was not taken */
+	uint16_t vlans[ETHER_TAGS_MAX];
+	uint32_t nr_vlans;
 	bool mac_changes, started;
 };
 

@@ -68,7 +68,7 @@ setup()
 		  rules:
 		    - {prefix: [198.19.12.32/28], copies: 3, mac_changes: true, delay_ms: 100}
 		  storms:
-		    - {prefix: [198.19.5.0/30], rate_pps: 20, duration_s: 0.5}
+		    - {prefix: [198.19.5.0/30], rate_pps: 20, duration_s: 0.5, vlan: [100, 10]}
 		    - {prefix: ['2001:2:0:2::2:0/127'], rate_pps: 10, start_s: 0.2, duration_s: 0.5, mac_changes: true}
 	EOF
 	"$sink" --source vdev:net_pcap0,rx_pcap=neighbours.pcap,tx_pcap=out.pcap s.yaml --json got.json &
@@ -99,6 +99,8 @@ print(*(got[k] for k in ("frames_pkts", "arp_requests", "arp_replies", "arp_refu
 	[ "$(grep -v '^Running' <<<"$output" | cut -d' ' -f1 | tr '\n' ' ')" = \
 		"$(printf '2001:2:0:2::2:%s ' 0 1 0 1 0)" ]
 	[ "$(grep -v '^Running' <<<"$output" | sort -u | wc -l)" -eq 5 ]
+	[ "$(tshark -r out.pcap -Y 'arp.isgratuitous && ieee8021ad.id == 100 && vlan.id == 10' 2>/dev/null |
+		wc -l)" -eq 10 ]
 	# Ten a second.
 	tshark -r out.pcap -Y 'icmpv6.nd.na.flag.s == 0' -T fields -e frame.time_relative 2>/dev/null |
 		/usr/bin/python3 -c 'import sys

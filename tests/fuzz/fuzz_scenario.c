@@ -172,6 +172,7 @@ static void check_lab(const struct scenario *s)
 	for (uint32_t i = 0; i < s->nr_storms; i++) {
 		check_set(&s->storms[i].prefix, true);
 		CHECK(s->storms[i].rate_pps && s->storms[i].duration_s > 0);
+		CHECK(s->storms[i].nr_vlans <= FRAME_VLANS_MAX);
 		CHECK(s->storms[i].start_s + s->storms[i].duration_s <= s->duration_s + 1e-8);
 	}
 	for (uint32_t i = 0; i < s->nr_sysctls; i++)

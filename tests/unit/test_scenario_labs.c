@@ -152,8 +152,10 @@ static void rules_and_storms_are_bound(void **state)
 	must_load(&s, 29, "  rules:\n  - prefix: [198.19.0.0/28, {file: " LIST "}]\n    copies: 3\n"
 			  "    mac_changes: true\n  - {prefix: '2001:2:0:2::/64', answer_ratio: 0, delay_ms: 7, "
 			  "answer_probe: 9}\n  storms:\n  - {prefix: {file: " LIST "}, rate_pps: 1k, "
-			  "duration_s: 0.5, start_s: 2, mac_changes: yes}", NULL);
-	assert_true(s.nr_rules == 2 && s.nr_storms == 1);
+			  "duration_s: 0.5, start_s: 2, mac_changes: yes, vlan: [100, 10]}\n"
+			  "  - {prefix: [198.19.0.9], rate_pps: 1, duration_s: 1, vlan: 4094}\n"
+			  "  - {prefix: [198.19.0.9], rate_pps: 1, duration_s: 1}", NULL);
+	assert_true(s.nr_rules == 2 && s.nr_storms == 3);
 	r = s.rules;
 	assert_true(addrset_has(&r[0].prefix, a) && r[0].copies == 3 && r[0].mac_changes);
 	/* What a rule does not say is as without it. */
@@ -163,6 +165,8 @@ static void rules_and_storms_are_bound(void **state)
 	t = s.storms;
 	assert_true(addrset_count(&t->prefix) == 4 && t->rate_pps == 1000 && t->start_s == 2 &&
 		    t->duration_s == 0.5 && t->mac_changes);
+	assert_true(t->nr_vlans == 2 && t->vlans[0] == 100 && t->vlans[1] == 10);
+	assert_true(t[1].nr_vlans == 1 && t[1].vlans[0] == 4094 && !t[2].nr_vlans);
 	scenario_free(&s);
 }
 
@@ -194,6 +198,10 @@ static void rules_and_storms_that_cannot_be(void **state)
 		  "the other" },
 		{ 29, "  storms: [{prefix: 198.19.0.0/24, rate_pps: 1G, duration_s: 1}]",
 		  "29: rate_pps is 1G; it must be a whole number from 1 to 100000000" },
+		{ 29, "  storms: [{prefix: 198.19.0.0/24, rate_pps: 1, duration_s: 1, vlan: 4095}]",
+		  "29: vlan is 4095; it must be a whole number from 1 to 4094" },
+		{ 29, "  storms: [{prefix: 198.19.0.0/24, rate_pps: 1, duration_s: 1, vlan: [1, 2, 3]}]",
+		  "29: vlan holds more than 2 tags; remove some" },
 		{ 29, "  storms: [{rate_pps: 1, duration_s: 1}]",
 		  "29: prefix is missing; list addresses, prefixes or ranges, as in [198.19.0.0/24]" },
 	};

@@ -231,6 +231,42 @@ static void both_families(void **state)
 	rig_free(&g);
 }
 
+/* In no VLAN, one, and one in another: what precedes the type, and what follows it as without. */
+static void in_vlans(void **state)
+{
+	static const uint16_t vlans[] = {100, 10};
+	static const uint8_t tags[3][10] = {{0},
+					    {0x81, 0, 0, 10},
+					    {0x88, 0xa8, 0, 100, 0x81, 0, 0, 10}};
+	static const struct {
+		const char *set;
+		uint8_t type[2], len;
+	} family[] = {{"198.19.0.2", {8, 6}, 60}, {"2001:2:0:2::2", {0x86, 0xdd}, 86}};
+	struct answer plain, out;
+	struct rig g;
+
+	(void)state;
+	for (unsigned int f = 0; f < 2; f++) {
+		for (unsigned int nr = 0; nr <= 2; nr++) {
+			uint8_t *frame = out.frame;
+
+			rig_init(&g, family[f].set,
+				 (struct storm_conf){.rate_pps = 1, .duration_s = 1,
+						     .vlans = vlans + 2 - nr, .nr_vlans = nr});
+			storm_start(&g.s, 0);
+			assert_int_equal(storm_take(&g.s, 0, &out), 0);
+			if (!nr)
+				plain = out;
+			assert_int_equal(out.len, family[f].len + 4 * nr);
+			assert_memory_equal(frame, plain.frame, 12);
+			assert_memory_equal(frame + 12, tags[nr], 4 * nr);
+			assert_memory_equal(frame + 12 + 4 * nr, family[f].type, 2);
+			assert_memory_equal(frame + 14 + 4 * nr, plain.frame + 14, family[f].len - 14);
+			rig_free(&g);
+		}
+	}
+}
+
 static void bad_storms(void **state)
 {
 	struct storm_conf conf = {.rate_pps = 1, .duration_s = 1};
@@ -251,6 +287,9 @@ static void bad_storms(void **state)
 	conf.start_s = -1;
 	assert_int_equal(storm_init(&s, &conf, &err), -EINVAL);
 	conf.start_s = 0;
+	conf.nr_vlans = 3;
+	assert_int_equal(storm_init(&s, &conf, &err), -EINVAL);
+	conf.nr_vlans = 0;
 	addrset_init(&set);
 	assert_int_equal(addrset_add(&set, "198.19.0.1", NULL), 0);
 	assert_int_equal(addrset_seal(&set, NULL), 0);
@@ -269,7 +308,8 @@ int main(void)
 		cmocka_unit_test(in_order),	 cmocka_unit_test(put_back),
 		cmocka_unit_test(turns_wrap),	 cmocka_unit_test(bounded),
 		cmocka_unit_test(on_time),	 cmocka_unit_test(late),
-		cmocka_unit_test(both_families), cmocka_unit_test(bad_storms),
+		cmocka_unit_test(both_families), cmocka_unit_test(in_vlans),
+		cmocka_unit_test(bad_storms),
 	};
 
 	return cmocka_run_group_tests_name("answers", tests, NULL, NULL);
