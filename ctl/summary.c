@@ -122,10 +122,19 @@ static void summary_sink(json_t *out, const json_t *sink)
 {
 	static const char *const map[][2] = {{"bad_csum_pkts", "sink.bad_csum_pkts"},
 					     {"capture_dropped_pkts", "sink.capture_dropped_pkts"},
+					     {"interface_dropped_pkts", "sink.interface_dropped_pkts"},
 					     {"arp_requests", "sink.arp_requests"},
 					     {"arp_replies", "sink.arp_replies"},
+					     {"arp_silent", "sink.arp_silent"},
+					     {"arp_refused", "sink.arp_refused"},
+					     {"arp_dropped", "sink.arp_dropped"},
 					     {"nd_requests", "sink.nd_requests"},
 					     {"nd_replies", "sink.nd_replies"},
+					     {"nd_silent", "sink.nd_silent"},
+					     {"nd_refused", "sink.nd_refused"},
+					     {"nd_dropped", "sink.nd_dropped"},
+					     {"copies_pkts", "sink.copies_pkts"},
+					     {"announcements_pkts", "sink.announcements_pkts"},
 					     {NULL, NULL}};
 
 	summary_sink_flow(out, sink);

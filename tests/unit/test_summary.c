@@ -307,6 +307,34 @@ static void test_levels_and_growth(void **state)
 	json_decref(s);
 }
 
+/* What the responder did and what was dropped before it: as the sink says, and as the schema has it. */
+static void test_sink_counters(void **state)
+{
+	static const char *const names[] = {
+		"capture_dropped_pkts", "interface_dropped_pkts", "arp_requests", "arp_replies",
+		"arp_silent", "arp_refused", "arp_dropped", "nd_requests", "nd_replies",
+		"nd_silent", "nd_refused", "nd_dropped", "copies_pkts", "announcements_pkts",
+	};
+	json_t *schema = json_load_file("configs/schema/summary.schema.json", 0, NULL), *s, *keys;
+	struct lines *l = *state;
+	const char *key;
+	json_t *value;
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		jpath_set_int(l->sink, names[i], 1000 + i);
+	s = build(l);
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_int_equal(jpath_int(json_object_get(s, "sink"), names[i]), 1000 + i);
+	keys = jpath(schema, "properties.sink.properties");
+	json_object_foreach(json_object_get(s, "sink"), key, value)
+		assert_non_null(json_object_get(keys, key));
+	assert_int_equal(json_object_size(keys), json_object_size(json_object_get(s, "sink")));
+	assert_int_equal(json_object_size(keys),
+			 json_array_size(jpath(schema, "properties.sink.required")));
+	json_decref(s);
+	json_decref(schema);
+}
+
 static void test_empty_is_not_valid(void **state)
 {
 	json_t *s = summary_empty("x");
@@ -379,6 +407,7 @@ int main(void)
 		WITH_LINES(test_blind_kernel),
 		WITH_LINES(test_failure_without_words),
 		WITH_LINES(test_levels_and_growth),
+		WITH_LINES(test_sink_counters),
 		cmocka_unit_test(test_empty_is_not_valid),
 		cmocka_unit_test(test_require),
 		cmocka_unit_test(test_numbers_for_people),
