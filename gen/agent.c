@@ -41,7 +41,9 @@ void agent_send(struct agent *a, json_t *msg)
 	char *line = msg ? wire_line(msg, &len) : NULL;
 
 	json_decref(msg);
-	if (a->client && line)
+	if (!line)
+		agent_fail(a, -EMSGSIZE, WIRE_NO_LINE);
+	else if (a->client)
 		bufferevent_write(a->client, line, len);
 	free(line);
 }

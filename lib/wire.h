@@ -12,7 +12,8 @@
 struct err;
 
 #define WIRE_VERSION  1
-#define WIRE_LINE_MAX (64u * 1024u)
+/* Room for the statistics of as many streams and lanes as a scenario may have. */
+#define WIRE_LINE_MAX (256u * 1024u)
 
 /* Collects bytes until a line is whole. */
 struct wire_reader {
@@ -40,6 +41,8 @@ int wire_next(struct wire_reader *r, json_t **msg, struct err *err);
 
 /* One line with its newline, malloc'ed, "v" added; NULL if no memory or too long. Steals nothing. */
 char *wire_line(json_t *msg, size_t *len);
+#define WIRE_NO_LINE "a message to the controller is too long, or there is no memory for it: take " \
+		     "fewer streams or lanes"
 
 /* Shapes of messages; new references, NULL if no memory. @params, @result, @fields are stolen, also
  * on failure; NULL for them means an empty object. A field "v" or "event" of @fields is ignored. */

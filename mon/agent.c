@@ -16,7 +16,14 @@
 
 int agent_event(struct agent *a, const char *name, json_t *fields)
 {
-	return port_send(&a->port, wire_event(name, fields), true);
+	int ret = port_send(&a->port, wire_event(name, fields), true);
+
+	if (ret == -EMSGSIZE)
+		ret = port_send(&a->port,
+				wire_event("error", json_pack("{s:s+}", "text", name,
+							      ": the event is too long for a message")),
+				true);
+	return ret;
 }
 
 void agent_warn(struct agent *a, const char *text)

@@ -52,7 +52,7 @@ void agent_send(struct agent *a, json_t *message)
 
 	json_decref(message);
 	if (!line) {
-		agent_fail(a, -ENOMEM, "no memory for a message to the controller");
+		agent_fail(a, -EMSGSIZE, WIRE_NO_LINE);
 		return;
 	}
 	if (a->controller)

@@ -139,7 +139,7 @@ static void a_longer_line_empties_the_reader(void **state)
 	expect_id(r, 4);
 	expect_nothing(r);
 	feed(r, line + WIRE_LINE_MAX - 15, 15);
-	expect_error(r, -EMSGSIZE, "longer than 65536 bytes");
+	expect_error(r, -EMSGSIZE, "longer than 262144 bytes");
 	expect_nothing(r);
 	feed(r, line + WIRE_LINE_MAX, 1); /* its newline: an empty line now */
 	expect_nothing(r);
