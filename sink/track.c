@@ -8,6 +8,8 @@
 #include "sink/track_draw.h"
 #include "sink/track_loss.h"
 
+#define TRACK_NS UINT64_C(1000000000)
+
 void track_start(struct track *t, uint64_t t0_ns)
 {
 	for (uint32_t i = 0; i < t->nr_streams; i++) {
@@ -20,6 +22,24 @@ void track_start(struct track *t, uint64_t t0_ns)
 
 /* --- one probe -------------------------------------------------------------------------------- */
 
+/*
+ * Whether the flow can have come as far as @p says, which is beyond the window. A drawn order is
+ * walked up to there. A rate gives its schedule an end; without one, time does: no flow has sent more
+ * than a packet in TRACK_LEAST_NS since it began; if nobody told when that was, since a second before
+ * the first probe that is beyond the window.
+ */
+static bool track_can_be(struct track_flow *f, const struct track_probe *p)
+{
+	if (f->cyclic || f->sched.rate.pps)
+		return true;
+	if (!f->t0_known) {
+		f->t0_ns = p->arrival_ns > TRACK_NS ? p->arrival_ns - TRACK_NS : 0;
+		f->t0_known = true;
+	}
+	return p->arrival_ns > f->t0_ns &&
+	       p->probe.seq <= (p->arrival_ns - f->t0_ns) / TRACK_LEAST_NS;
+}
+
 /* The bit of @p in the window of @f. Returns 1 if the probe is a new one. */
 static inline int track_window(struct track *t, struct track_flow *f, struct track_counts *c,
 			       const struct track_probe *p)
@@ -30,8 +50,13 @@ static inline int track_window(struct track *t, struct track_flow *f, struct tra
 		c->late_pkts++;
 		return 0;
 	}
-	if (__builtin_expect(seq - f->base >= UINT64_C(1) << t->window_bits, 0))
+	if (__builtin_expect(seq - f->base >= UINT64_C(1) << t->window_bits, 0)) {
+		if (t->scheduled && !track_can_be(f, p)) {
+			c->foreign_pkts++;
+			return 0;
+		}
 		track_loss_slide(t, f, seq);
+	}
 	word = &f->bits[(seq >> 6) & ((UINT64_C(1) << (t->window_bits - 6)) - 1)];
 	if (*word & bit) {
 		c->dup_pkts++;

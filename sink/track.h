@@ -16,7 +16,9 @@
  * walked in the order of the numbers, as they become final, and each of them touches the slot of its
  * destination, delivered or lost. Slots are by index, for each shard, because any shard may hit any
  * destination: TRACK_DRAWS_MAX of them at most. First deliveries are from the earliest due time
- * over all shards; a gap is among the packets of one shard.
+ * over all shards; a gap is among the packets of one shard. Without a rate their numbers have no end:
+ * one beyond the window is foreign if the flow had no time to get there, even with a packet every
+ * TRACK_LEAST_NS. So a forged number cannot make the walk longer than that.
  *
  * Without a schedule (track_init_free) destinations are counted by address and lost packets by the
  * range of numbers seen; there are no due times, hence no first delivery and no gap.
@@ -46,6 +48,7 @@ struct err;
 #define TRACK_BATCH	  64u /* probes accounted together, at most */
 #define TRACK_WINDOW_BITS 22u /* log2 of the packets a flow may be out of order by */
 #define TRACK_FREE_FLOWS  256u /* without a schedule: flows told apart */
+#define TRACK_LEAST_NS	  4u /* between packets of a flow without a rate: at 100 Gbit/s it is 6.7 */
 #define TRACK_DELAY_MAX	  UINT64_C(100000000000) /* 100 s: greatest value a histogram tells apart */
 #define TRACK_DIGITS	  3
 #define TRACK_SLOTS_MAX	  (UINT64_C(1) << 32) /* destinations that a flow of a cyclic order has */
@@ -116,7 +119,7 @@ struct track_counts {
 	uint64_t rx_pkts; /* distinct probes */
 	uint64_t dup_pkts; /* copies of one that is in the window */
 	uint64_t late_pkts; /* older than the window: new or copy, who knows */
-	uint64_t foreign_pkts; /* no such flow or number, or not the destination of that number */
+	uint64_t foreign_pkts; /* no such flow or number (yet), or not that number's destination */
 	uint64_t reordered_pkts; /* of rx: number below one that came before (RFC 4737) */
 	uint64_t early_pkts; /* of rx: before they were due; their delay counts as 0 */
 	uint64_t destinations_seen;

@@ -330,6 +330,61 @@ static void free_edges(void **state)
 	track_free(&t);
 }
 
+/* Number @seq of a schedule without a rate, sent to where it belongs. */
+static void arrive_drawn(struct track *t, uint64_t seq, uint64_t arrival_ns)
+{
+	uint32_t index = (uint32_t)sched_index(&t->streams->flows->sched, seq);
+	struct track_probe p = {.arrival_ns = arrival_ns,
+				.dst.lo = NET_N + index,
+				.probe = {.seq = seq, .due_ns = arrival_ns}};
+
+	track_batch(t, &p, 1);
+}
+
+/*
+ * A random order without a rate has every number of the wire, and is walked up to the one that came.
+ * One that the time since the start forbids is foreign (or else this would take days), and what comes
+ * after it is accounted as before. Whoever was not told the start takes it to be a second ago.
+ */
+static void no_farther_than_time_allows(void **state)
+{
+	struct sched_conf conf = {.order = SCHED_UNIFORM, .n = 10, .seed = 1, .nr_shards = 1,
+				  .repeat = 1, .total = UINT64_MAX};
+	struct addrset set;
+	struct sched s;
+	struct track t;
+
+	(void)state;
+	addrset_init(&set);
+	assert_int_equal(addrset_add(&set, "198.19.0.0-198.19.0.9", NULL), 0);
+	assert_int_equal(addrset_seal(&set, NULL), 0);
+	assert_int_equal(sched_init(&s, &conf, NULL), 0);
+	for (int told = 0; told < 2; told++) {
+		uint64_t since_ns = told ? 0 : 1000000000 - 40000, last;
+
+		assert_int_equal(track_init(&t, &(struct track_stream_conf){&set, &s, 1, 0}, 1, 10,
+					    NULL), 0);
+		if (told)
+			track_start(&t, T0);
+		arrive_drawn(&t, 0, T0); /* in the window: anything goes */
+		arrive_drawn(&t, 1023, T0);
+		arrive_drawn(&t, PROBE_SEQ_MAX - 1, T0 + 40000);
+		assert_int_equal(track_counts(&t).foreign_pkts, 1);
+		last = (since_ns + 40000) / TRACK_LEAST_NS;
+		arrive_drawn(&t, last + 1, T0 + 40000);
+		assert_int_equal(track_counts(&t).foreign_pkts, 2);
+		assert_int_equal(track_lost(&t), 1022);
+		arrive_drawn(&t, told ? last : 10000, T0 + 40000);
+		arrive_drawn(&t, 10001, T0 + 40004);
+		assert_int_equal(track_counts(&t).foreign_pkts, 2);
+		assert_int_equal(track_counts(&t).rx_pkts, 4);
+		track_finish(&t);
+		assert_int_equal(track_counts(&t).lost_pkts, 10002 - 4);
+		track_free(&t);
+	}
+	addrset_free(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +397,7 @@ int main(void)
 		cmocka_unit_test(free_account),
 		cmocka_unit_test(free_edges),
 		cmocka_unit_test(a_million),
+		cmocka_unit_test(no_farther_than_time_allows),
 	};
 
 	return cmocka_run_group_tests_name("track_known", tests, NULL, NULL);
