@@ -17,6 +17,7 @@
 
 #include "dpdk/eal.h"
 #include "dpdk/hush.h"
+#include "dpdk/interrupt.h"
 #include "dpdk/port_kind.h"
 #include "lib/err.h"
 
@@ -312,9 +313,10 @@ int port_open(struct port *p, const struct port_name *name, const struct port_co
 	static unsigned int number;
 	char args[PORT_KIND_ARGS] = "";
 	char said[HUSH_LINE];
+	struct interrupt interrupt;
 	struct hush hush;
 	mode_t mask;
-	int ret = 0;
+	int ret = 0, signal;
 
 	*p = (struct port){ .name = *name, .conf = *conf, .promiscuous_fd = -1 };
 	p->number = number++;
@@ -327,12 +329,17 @@ int port_open(struct port *p, const struct port_name *name, const struct port_co
 	eal_last_words(); /* what was said before has other reasons */
 	mask = umask(0177); /* a socket is nobody else's */
 	hush_begin(&hush);
+	interrupt_begin(&interrupt);
 	if (!ret)
 		ret = probe(p, args, err);
 	if (!ret)
 		ret = start(p, err);
+	signal = interrupt_end(&interrupt);
 	hush_end(&hush, said);
 	umask(mask);
+	if (signal)
+		ret = err_set(err, -EINTR, "ended by SIG%s while port %s was opened",
+			      sigabbrev_np(signal), name->text);
 	if (ret)
 		port_close(p);
 	return ret;
@@ -362,6 +369,9 @@ void port_close(struct port *p)
 		close_device(p);
 		hush_end(&hush, said);
 	}
+	if (p->socket[0])
+		unlink(p->socket);
+	p->socket[0] = '\0';
 	free_pools(p);
 }
 

@@ -54,6 +54,7 @@ struct port {
 					 * may have been received */
 	struct rte_mempool **rx_pools; /* nr_rx */
 	_Atomic uint64_t tx_enabled;   /* vhost: bit q is set while the peer has queue q on */
+	char socket[108];	       /* that the driver makes and may leave; "": none */
 	int promiscuous_fd;	       /* as long as it is open, so is the interface; -1: none */
 };
 

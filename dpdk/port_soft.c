@@ -124,16 +124,40 @@ static int vdev_allowed(const struct port *p, struct err *err)
 	return 0;
 }
 
+/* A virtio_user that is the server leaves its socket when it ends before a peer came. */
+static int vdev_socket(struct port *p, const char *args, struct err *err)
+{
+	const char *path = strstr(args, "path=");
+	int len;
+
+	if (strncmp(p->device, "net_virtio_user", 15) || !path || !strstr(args, "server=1"))
+		return 0;
+	path += strlen("path=");
+	len = (int)strcspn(path, ",");
+	if (len >= (int)sizeof(p->socket))
+		return err_set(err, -ENAMETOOLONG, "port %.80s...: the path of a socket has at most "
+			       "107 bytes: give a shorter or relative one", p->name.text);
+	snprintf(p->socket, sizeof(p->socket), "%.*s", len, path);
+	if (access(p->socket, F_OK))
+		return 0;
+	/* Not ours. Looking who listens would be the peer that its server waits for. */
+	p->socket[0] = '\0';
+	return err_set(err, -EADDRINUSE, "port %.80s: %.*s is there already: end who uses it and "
+		       "remove it, or choose another path", p->name.text, len, path);
+}
+
 static int vdev_describe(struct port *p, char device[64], char args[PORT_KIND_ARGS],
 			 struct err *err)
 {
 	size_t len = strcspn(p->name.arg, ",");
+	int ret;
 
 	if (len >= 64 || strlen(p->name.arg) >= PORT_KIND_ARGS)
 		return err_set(err, -ENAMETOOLONG, "port %.80s...: too long for DPDK", p->name.text);
 	snprintf(device, 64, "%.*s", (int)len, p->name.arg);
 	snprintf(args, PORT_KIND_ARGS, "%s", p->name.arg + len + (p->name.arg[len] == ','));
-	return vdev_allowed(p, err);
+	ret = vdev_allowed(p, err);
+	return ret ? ret : vdev_socket(p, args, err);
 }
 
 const struct port_kind port_vdev = {

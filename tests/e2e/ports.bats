@@ -224,6 +224,26 @@ few=(--dst 198.19.0.0/24 --rate 1k --duration 1)
 	refused 3 'no Ethernet interface' "$GEN" --port af_packet:lo "${few[@]}"
 }
 
+@test "a driver that waits for a peer: a signal ends it, and its socket goes" {
+	local server=vdev:net_virtio_user0,path=v.sock,server=1
+	for program in "$GEN --dst 198.19.0.0/24 --rate 1k --duration 1 --port" "$SINK s.yaml --source"; do
+		for number in INT TERM; do
+			$program "$server" >out 2>err 3>&- &
+			started+=($!)
+			wait_for test -S v.sock
+			sleep 0.3
+			refused 3 'v.sock is there already' "$GEN" --port "$server" "${few[@]}"
+			kill -s "$number" "${started[-1]}"
+			status=0
+			wait "${started[-1]}" || status=$?
+			echo "status $status: $(cat out err)"
+			[ "$status" -eq 3 ] && [ ! -s out ] && [ ! -e v.sock ]
+			[ "$(wc -l <err)" -eq 1 ]
+			grep -q "ended by SIG$number while port $server was opened" err
+		done
+	done
+}
+
 @test "no permission: status 3" {
 	needs_root
 	refused 3 'CAP_NET_RAW' ip netns exec "$near" setpriv --bounding-set -net_raw \
