@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "dpdk/eal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -144,6 +148,64 @@ static int start(const struct eal_options *o, int argc, char **argv, struct err 
 	return err_set(err, code ? -code : -EIO, "DPDK does not start: %s: %s", said, remedy(o, code));
 }
 
+/* --- what telemetry needs in the file system, and DPDK leaves there --------------------------- */
+
+static bool telemetry_socket(const char *directory, struct sockaddr_un *addr)
+{
+	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	return snprintf(addr->sun_path, sizeof(addr->sun_path), "%s/dpdk_telemetry.v2", directory) <
+	       (int)sizeof(addr->sun_path);
+}
+
+static void remove_directory(const char *directory)
+{
+	struct sockaddr_un addr;
+
+	if (telemetry_socket(directory, &addr))
+		unlink(addr.sun_path);
+	rmdir(directory);
+}
+
+/* Processes of another PID namespace seem to be gone, so nobody may answer, either. */
+static bool is_dead(const char *directory, pid_t pid)
+{
+	struct sockaddr_un addr;
+	bool dead = false;
+	int fd;
+
+	if (!kill(pid, 0) || errno != ESRCH || !telemetry_socket(directory, &addr))
+		return false;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		dead = errno == ECONNREFUSED || errno == ENOENT;
+	close(fd);
+	return dead;
+}
+
+/* Those of our programs that were killed, which are beside ours. */
+static void remove_dead(void)
+{
+	char parent[PATH_MAX], path[PATH_MAX + NAME_MAX + 2], rest;
+	struct dirent *e;
+	DIR *d;
+	int pid;
+
+	snprintf(parent, sizeof(parent), "%s", rte_eal_get_runtime_dir());
+	*strrchr(parent, '/') = '\0';
+	d = opendir(parent);
+	while (d && (e = readdir(d))) {
+		if (sscanf(e->d_name, "dststorm-%*[a-z]-%d%c", &pid, &rest) != 1 || pid <= 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", parent, e->d_name);
+		if (is_dead(path, pid))
+			remove_directory(path);
+	}
+	if (d)
+		closedir(d);
+}
+
 int eal_start(const struct eal_options *o, struct err *err)
 {
 	static const char *const lcores[] = { "-l", "-c", "--lcores", "-S", NULL };
@@ -185,17 +247,9 @@ int eal_start(const struct eal_options *o, struct err *err)
 		unsetenv("RUNTIME_DIRECTORY");
 	eal.telemetry = o->telemetry && !ret;
 	eal.started = !ret;
+	if (eal.telemetry)
+		remove_dead();
 	return ret;
-}
-
-/* What telemetry needs in the file system, and DPDK leaves there. */
-static void remove_directory(void)
-{
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/dpdk_telemetry.v2", rte_eal_get_runtime_dir());
-	unlink(path);
-	rmdir(rte_eal_get_runtime_dir());
 }
 
 void eal_stop(void)
@@ -204,6 +258,6 @@ void eal_stop(void)
 		return;
 	eal.started = false;
 	if (eal.telemetry)
-		remove_directory();
+		remove_directory(rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
 }

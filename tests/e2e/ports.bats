@@ -185,6 +185,27 @@ all_told()
 	[ ! -e "/var/run/dpdk/dststorm-gen-$!" ]
 }
 
+@test "telemetry: what a killed program left goes with the next start, and nothing else" {
+	local at=${XDG_RUNTIME_DIR:-/tmp}/dpdk other=dststorm-gen-0
+	[ "$(id -u)" -ne 0 ] || at=/var/run/dpdk
+	for _ in dead live; do
+		"$GEN" --port null: --dst 198.19.0.0/24 --rate 1k --duration 60 --telemetry >/dev/null 2>&1 3>&- &
+		started+=($!)
+		wait_for test -S "$at/dststorm-gen-$!/dpdk_telemetry.v2"
+	done
+	mkdir -p "$at/$other"
+	kill -9 "${started[0]}"
+	wait "${started[0]}" || true
+	[ -e "$at/dststorm-gen-${started[0]}" ]
+	"$GEN" --port null: "${few[@]}" --telemetry
+	rmdir "$at/$other"
+	[ ! -e "$at/dststorm-gen-${started[0]}" ]
+	[ -S "$at/dststorm-gen-${started[1]}/dpdk_telemetry.v2" ]
+	kill "${started[1]}"
+	wait "${started[1]}" || true
+	[ ! -e "$at/dststorm-gen-${started[1]}" ]
+}
+
 telemetry_of()
 {
 	echo "/dststorm/$1/stats" | dpdk-telemetry.py -f "dststorm-$1-$2" >told 2>&1 || return 1
