@@ -16,8 +16,13 @@
 static int vm_lab_prepare(struct run *run, struct err *err)
 {
 	struct lab *lab = &run->lab;
-	int ret = vm_prepare(&lab->vm, &run->scenario, err);
+	int ret;
 
+	if (run->opt.gen_port) {
+		run->code = EXIT_USAGE;
+		return err_set(err, -EINVAL, "--gen-port is for lab: netns; leave it out");
+	}
+	ret = vm_prepare(&lab->vm, &run->scenario, err);
 	snprintf(lab->release, sizeof(lab->release), "%s", lab->vm.release);
 	return ret;
 }

@@ -27,6 +27,8 @@ static void loop_child(evutil_socket_t sig, short what, void *arg)
 
 int loop_init(struct loop *l, void (*on_exit)(void *, int, int), void *arg, struct err *err)
 {
+	struct sigaction hup;
+
 	memset(l, 0, sizeof(*l));
 	l->on_exit = on_exit;
 	l->on_exit_arg = arg;
@@ -35,20 +37,24 @@ int loop_init(struct loop *l, void (*on_exit)(void *, int, int), void *arg, stru
 		return err_set(err, -ENOMEM, "no event loop: out of memory");
 	l->sigint = evsignal_new(l->base, SIGINT, loop_signal, l);
 	l->sigterm = evsignal_new(l->base, SIGTERM, loop_signal, l);
+	l->sighup = evsignal_new(l->base, SIGHUP, loop_signal, l);
 	l->sigchld = evsignal_new(l->base, SIGCHLD, loop_child, l);
-	if (!l->sigint || !l->sigterm || !l->sigchld)
+	if (!l->sigint || !l->sigterm || !l->sighup || !l->sigchld)
 		return err_set(err, -ENOMEM, "no signal events: out of memory");
 	event_add(l->sigint, NULL);
 	event_add(l->sigterm, NULL);
+	/* Ignored: nohup has it so. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		event_add(l->sighup, NULL);
 	event_add(l->sigchld, NULL);
 	return 0;
 }
 
 void loop_free(struct loop *l)
 {
-	struct event *events[] = {l->sigint, l->sigterm, l->sigchld};
+	struct event *events[] = {l->sigint, l->sigterm, l->sighup, l->sigchld};
 
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < 4; i++)
 		if (events[i])
 			event_free(events[i]);
 	if (l->base)

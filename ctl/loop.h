@@ -14,7 +14,7 @@
 
 struct loop {
 	struct event_base *base;
-	struct event *sigint, *sigterm, *sigchld;
+	struct event *sigint, *sigterm, *sighup, *sigchld;
 	bool failed;
 	bool dut_died;	   /* the failure is the death of the host under test */
 	struct err err;	   /* the first failure */
@@ -22,7 +22,7 @@ struct loop {
 	void *on_exit_arg;
 };
 
-/* Signals INT and TERM become a failure "interrupted"; children that end are told to @on_exit. */
+/* Signals INT, TERM and, unless ignored, HUP become a failure "interrupted"; children that end are told to @on_exit. */
 int loop_init(struct loop *l, void (*on_exit)(void *, int, int), void *arg, struct err *err);
 void loop_free(struct loop *l);
 

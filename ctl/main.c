@@ -13,6 +13,7 @@
 #include "ctl/catalog.h"
 #include "ctl/ctl.h"
 #include "ctl/lab.h"
+#include "lib/out.h"
 #include "lib/scenario.h"
 
 const char *ctl_version = DSTSTORM_VERSION, *ctl_git_id = DSTSTORM_GIT_ID;
@@ -53,7 +54,7 @@ static int usage(FILE *f, int code)
 	return code;
 }
 
-int main(int argc, char **argv)
+static int ctl_main(int argc, char **argv)
 {
 	static char name[64], version[128];
 
@@ -78,4 +79,17 @@ int main(int argc, char **argv)
 		return usage(stdout, EXIT_OK);
 	fprintf(stderr, "dststorm: no verb `%s'; see dststorm --help\n", argv[1]);
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct err err;
+	int code;
+
+	out_hold();
+	code = ctl_main(argc, argv);
+	if (!out_end(&err))
+		return code;
+	fprintf(stderr, "dststorm: %s\n", err.text);
+	return EXIT_RIG;
 }

@@ -150,6 +150,10 @@ json_t *results_json(const char *dir, const char *name, struct err *err)
 	json_t *doc;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (access(path, R_OK)) {
+		err_set(err, -errno, "%s: %s; give the results directory of a run", path, strerror(errno));
+		return NULL;
+	}
 	doc = json_load_file(path, 0, &why);
 	if (!doc)
 		err_set(err, -EINVAL, "%s:%d: %s", path, why.line, why.text);

@@ -47,7 +47,8 @@ static void role_exec(const struct role *r, char *const argv[], int death_signal
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGINT, SIG_IGN); /* Ctrl-C is dststorm's to handle */
+	signal(SIGINT, SIG_IGN); /* Ctrl-C, and a terminal that goes, are dststorm's to handle */
+	signal(SIGHUP, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, death_signal);
 	if (getppid() != parent)
 		_exit(EXIT_RIG);

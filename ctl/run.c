@@ -14,6 +14,7 @@
 #include "ctl/jpath.h"
 #include "ctl/run.h"
 #include "ctl/summary.h"
+#include "lib/conf.h"
 
 #define START_MS	200  /* between the order to start and the first packet */
 #define DONE_SLACK_S	15.0 /* the generator may take that much longer than asked */
@@ -390,27 +391,6 @@ static void run_free(struct run *run)
 	free(run->text);
 }
 
-/* The file, whole. */
-static char *run_read(const char *path, struct err *err)
-{
-	FILE *f = fopen(path, "re");
-	char *text = NULL;
-	size_t room = 0;
-
-	if (!f) {
-		err_set(err, -errno, "%s: cannot be read: %s", path, strerror(errno));
-		return NULL;
-	}
-	errno = 0;
-	if (getdelim(&text, &room, '\0', f) < 0) {
-		err_set(err, -EINVAL, "%s: %s", path, errno ? strerror(errno) : "is empty");
-		free(text);
-		text = NULL;
-	}
-	fclose(f);
-	return text;
-}
-
 static int run_load(struct run *run, struct err *err)
 {
 	struct scenario_source from = {.path = run->opt.scenario,
@@ -418,10 +398,13 @@ static int run_load(struct run *run, struct err *err)
 				       .nr_overrides = run->opt.nr_sets,
 				       .allow = run->opt.allow,
 				       .nr_allow = run->opt.nr_allow};
+	size_t len;
 
-	run->text = run_read(run->opt.scenario, err);
+	run->text = conf_file(run->opt.scenario, &len, err);
 	if (!run->text)
 		return -ENOENT;
+	if (strlen(run->text) != len)
+		return err_set(err, -EINVAL, "%s: not a text: give a scenario file", run->opt.scenario);
 	from.text = run->text;
 	return scenario_load(&run->scenario, &from, err);
 }

@@ -172,8 +172,11 @@ static int write_all(struct dryrun *d, const char *path, struct err *err)
 			return err_set(err, -ENOMEM, "no memory for a dry run");
 	while (!ferror(file) && (s = next_source(d)))
 		write_next(d, s);
-	if (fflush(file) || ferror(file))
+	if (fflush(file) || ferror(file)) {
+		if (errno == EPIPE && file == stdout)
+			return 0; /* who reads it has enough, as head(1) */
 		return err_set(err, -EIO, "cannot write %s: %s", path, strerror(errno));
+	}
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "gen/dryrun.h"
 #include "gen/options.h"
 #include "lib/err.h"
+#include "lib/out.h"
 
 const char *argp_program_version = "dststorm-gen " DSTSTORM_VERSION " (" DSTSTORM_GIT_ID ")";
 
@@ -43,6 +44,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int code = EXIT_USAGE, ret;
 
+	out_hold();
 	ignore_signals();
 	scenario_pcap = capture_destinations;
 	ret = options_parse(&o, argc, argv, &err);

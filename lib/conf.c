@@ -367,7 +367,7 @@ struct conf *conf_parse(const char *text, size_t len, const char *name, struct e
 	return &r->top;
 }
 
-/* Up to CONF_TEXT_MAX + 1 bytes of @fd, malloc'ed; negative errno. */
+/* More than CONF_TEXT_MAX bytes of @fd are cut, but not to less. Malloc'ed, with a NUL; negative errno. */
 static ssize_t read_all(int fd, char **out)
 {
 	size_t len = 0, room = 0;
@@ -375,7 +375,7 @@ static ssize_t read_all(int fd, char **out)
 	ssize_t n;
 
 	for (;;) {
-		if (len == room) {
+		if (len + 1 >= room) {
 			room = room ? room * 2 : 16384;
 			more = realloc(buf, room);
 			if (!more) {
@@ -384,7 +384,7 @@ static ssize_t read_all(int fd, char **out)
 			}
 			buf = more;
 		}
-		n = read(fd, buf + len, room - len);
+		n = read(fd, buf + len, room - len - 1);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
@@ -396,24 +396,32 @@ static ssize_t read_all(int fd, char **out)
 		if (n == 0 || len > CONF_TEXT_MAX)
 			break;
 	}
+	buf[len] = '\0';
 	*out = buf;
 	return (ssize_t)len;
 }
 
-struct conf *conf_load(const char *path, struct err *err)
+char *conf_file(const char *path, size_t *len, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	struct conf *c = NULL;
 	char *text = NULL;
-	ssize_t len = fd < 0 ? -errno : read_all(fd, &text);
+	ssize_t n = fd < 0 ? -errno : read_all(fd, &text);
 
 	if (fd >= 0)
 		close(fd);
-	if (len < 0)
-		err_set(err, (int)len, "%s: %s; give the path of a scenario file", path,
-			strerror((int)-len));
-	else
-		c = conf_parse(text, (size_t)len, path, err);
+	if (n < 0)
+		err_set(err, (int)n, "%s: %s; give the path of a scenario file", path,
+			strerror((int)-n));
+	*len = (size_t)n;
+	return text;
+}
+
+struct conf *conf_load(const char *path, struct err *err)
+{
+	size_t len;
+	char *text = conf_file(path, &len, err);
+	struct conf *c = text ? conf_parse(text, len, path, err) : NULL;
+
 	free(text);
 	return c;
 }

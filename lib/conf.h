@@ -37,6 +37,8 @@ struct conf {
  * a map, or NULL with the sentence in @err. Only what the root owns may be freed: conf_free(). */
 struct conf *conf_parse(const char *text, size_t len, const char *name, struct err *err);
 struct conf *conf_load(const char *path, struct err *err);
+/* What @path holds, malloc'ed, with a NUL after the *len bytes; NULL with the sentence in @err. */
+char *conf_file(const char *path, size_t *len, struct err *err);
 void conf_free(struct conf *root);
 
 /*

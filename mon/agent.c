@@ -169,11 +169,18 @@ static void agent_on_bad(void *arg, const char *text)
 	port_send(&a->port, wire_error(0, EXIT_USAGE, text), false);
 }
 
+/* What libevent cannot do is told once, by who asked it for that. */
+static void agent_on_log(int severity, const char *text)
+{
+	(void)severity, (void)text;
+}
+
 static int agent_open_loop(struct agent *a, const char *path, struct err *err)
 {
 	static const int sigs[] = {SIGCHLD, SIGTERM, SIGINT};
 	struct timeval second = {.tv_sec = 1}, drain = {.tv_usec = AGENT_DRAIN_MS * 1000};
 
+	event_set_log_callback(agent_on_log);
 	a->base = event_base_new();
 	if (!a->base)
 		return err_set(err, -ENOMEM, "cannot set up the event loop");

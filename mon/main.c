@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/out.h"
 #include "mon/agent.h"
 #include "mon/file.h"
 #include "mon/power.h"
@@ -238,6 +239,7 @@ int main(int argc, char **argv)
 	struct err err = {};
 	int ret;
 
+	out_hold();
 	argp_program_version = "dststorm-mon " DSTSTORM_VERSION " (" DSTSTORM_GIT_ID ")";
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);

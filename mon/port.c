@@ -135,7 +135,9 @@ int port_open(struct port *p, struct event_base *base, const char *path, struct 
 	if (wire_reader_init(&p->reader) || !p->readable || !p->writable || !p->retry)
 		return err_set(err, -ENOMEM, "no memory for the line to the controller");
 	if (event_add(p->readable, NULL))
-		return err_set(err, -EIO, "cannot wait for input on %s", path ? path : "stdin");
+		return err_set(err, -EIO, "cannot wait for input on %s: give a %s",
+			       path ? path : "standard input",
+			       path ? "virtio-serial port" : "pipe, a socket or a terminal");
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "capture/capture.h"
 #include "lib/err.h"
+#include "lib/out.h"
 #include "lib/scenario.h"
 #include "sink/agent.h"
 #include "sink/options.h"
@@ -192,6 +193,7 @@ int main(int argc, char **argv)
 	struct err err = {.text = ""};
 	int code;
 
+	out_hold();
 	scenario_pcap = capture_destinations;
 	if (options_parse(&o, argc, argv, &err))
 		return fail(EXIT_USAGE, &err);

@@ -135,6 +135,34 @@ bats_require_minimum_version 1.5.0
 	[ "$status" -eq 2 ]
 }
 
+@test "a scenario with a NUL in it is not read up to there" {
+	printf '\0' | cat configs/overflow.yaml - >"$Y"
+	bad 2 's.yaml: not a text' run --results "$R" "$Y"
+}
+
+@test "an option of the other lab" {
+	bad 2 'gen-port.*netns' run --results "$R" --gen-port af_xdp configs/overflow.yaml
+	[ ! -e "$R" ]
+}
+
+# lost COMMAND: dststorm, as bash runs it, loses what it prints.
+lost()
+{
+	run --separate-stderr bash -c "$1"
+	echo "status $status, said: $stderr"
+	[ "$status" -eq 3 ]
+	[ "$stderr" = 'dststorm: cannot write to standard output: redirect it to where there is room' ]
+}
+
+@test "standard output that is full or closed is told, and one that nobody reads on is not" {
+	lost './dststorm --help >/dev/full'
+	lost './dststorm --help >&-'
+	run bash -c 'set -o pipefail; { sleep 0.2; ./dststorm --help; } | true'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
 @test "report of something that is no results directory" {
 	bad 2 'manifest.json' report "$BATS_TEST_TMPDIR"
 }

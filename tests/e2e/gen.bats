@@ -229,6 +229,14 @@ dry()
 		awk '{ if ($46 != 2 + $50 % 7) exit 1; n++ } END { exit n != 256 }'
 }
 
+@test "a dry run of which somebody reads the beginning is no failure" {
+	run bash -c 'set -o pipefail; "$0" "$@" | head -n 1' "$GEN" --dst 198.18.0.0/16 --rate 100k \
+		--duration 1 --dry-run -
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+}
+
 @test "what goes through a port is what the dry run says" {
 	"$GEN" --dst 198.18.0.0/22 --rate 10k --duration 1 --count 3000 --port pcap:port.pcap >out
 	"$GEN" --dst 198.18.0.0/22 --rate 10k --duration 1 --count 3000 --dry-run dry.pcap

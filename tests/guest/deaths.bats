@@ -17,8 +17,8 @@ setup()
 
 start()
 {
-	./dststorm run --quiet --results "$R" --set duration_s=8 "$@" configs/overflow.yaml \
-		>"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
+	env --default-signal=HUP ./dststorm run --quiet --results "$R" --set duration_s=8 "$@" \
+		configs/overflow.yaml >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
 	pid=$!
 }
 
@@ -140,10 +140,12 @@ EOF
 	died hang 2 10
 }
 
-@test "SIGINT ends a run in good order" {
+# interrupted SIGNAL SECONDS: a run that gets SIGNAL then.
+interrupted()
+{
 	start
-	sleep 5
-	kill -INT "$pid"
+	sleep "$2"
+	kill -"$1" "$pid"
 	status=0
 	wait "$pid" || status=$?
 	cat "$BATS_TEST_TMPDIR/out"
@@ -151,4 +153,10 @@ EOF
 	grep -q interrupted "$BATS_TEST_TMPDIR/out"
 	kept_and_invalid
 	nothing_left "$pid"
+	rm -rf "$R"
+}
+
+@test "SIGINT, and SIGHUP of a terminal that goes, end a run in good order" {
+	interrupted INT 5
+	interrupted HUP 2.5
 }

@@ -59,6 +59,10 @@ both='{"interfaces":[{"mac":"02:00:00:00:00:0a","name":"in","addresses":["198.18
 	[ "$status" -eq 3 ]
 	[ "${#lines[@]}" -eq 1 ]
 	[[ $output == *"/no/such/port"* ]]
+	run "$mon" --stdio --state "$state" </dev/null
+	[ "$status" -eq 3 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == *"standard input: give a pipe"* ]]
 }
 
 @test "what is no request is answered, and the next one too" {
