@@ -41,8 +41,9 @@ int wire_next(struct wire_reader *r, json_t **msg, struct err *err);
 
 /* One line with its newline, malloc'ed, "v" added; NULL if no memory or too long. Steals nothing. */
 char *wire_line(json_t *msg, size_t *len);
-#define WIRE_NO_LINE "a message to the controller is too long, or there is no memory for it: take " \
-		     "fewer streams or lanes"
+#define WIRE_NO_LINE                                                                               \
+	"a message to the controller is too long, or there is no memory for it: take fewer "       \
+	"streams or lanes"
 
 /* Shapes of messages; new references, NULL if no memory. @params, @result, @fields are stolen, also
  * on failure; NULL for them means an empty object. A field "v" or "event" of @fields is ignored. */

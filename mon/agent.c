@@ -20,8 +20,9 @@ int agent_event(struct agent *a, const char *name, json_t *fields)
 
 	if (ret == -EMSGSIZE)
 		ret = port_send(&a->port,
-				wire_event("error", json_pack("{s:s+}", "text", name,
-							      ": the event is too long for a message")),
+				wire_event("error",
+					   json_pack("{s:s+}", "text", name,
+						     ": the event is too long for a message")),
 				true);
 	return ret;
 }

@@ -24,9 +24,9 @@ void track_start(struct track *t, uint64_t t0_ns)
 
 /*
  * Whether the flow can have come as far as @p says, which is beyond the window. A drawn order is
- * walked up to there. A rate gives its schedule an end; without one, time does: no flow has sent more
- * than a packet in TRACK_LEAST_NS since it began; if nobody told when that was, since a second before
- * the first probe that is beyond the window.
+ * walked up to there. A rate gives its schedule an end; without one, time does: no flow has sent
+ * more than a packet in TRACK_LEAST_NS since it began; if nobody told when that was, since a second
+ * before the first probe that is beyond the window.
  */
 static bool track_can_be(struct track_flow *f, const struct track_probe *p)
 {

@@ -16,9 +16,9 @@
  * walked in the order of the numbers, as they become final, and each of them touches the slot of its
  * destination, delivered or lost. Slots are by index, for each shard, because any shard may hit any
  * destination: TRACK_DRAWS_MAX of them at most. First deliveries are from the earliest due time
- * over all shards; a gap is among the packets of one shard. Without a rate their numbers have no end:
- * one beyond the window is foreign if the flow had no time to get there, even with a packet every
- * TRACK_LEAST_NS. So a forged number cannot make the walk longer than that.
+ * over all shards; a gap is among the packets of one shard. Without a rate their numbers have no
+ * end: one beyond the window is foreign if the flow had no time to get there, even with a packet
+ * every TRACK_LEAST_NS. So a forged number cannot make the walk longer than that.
  *
  * Without a schedule (track_init_free) destinations are counted by address and lost packets by the
  * range of numbers seen; there are no due times, hence no first delivery and no gap.

@@ -3,7 +3,7 @@
 """Drive a control socket: sink-drive.py SOCKET STEP...
 
 A step is "METHOD", "METHOD {json params}", "sleep SECONDS" with pings, "silence SECONDS" without,
-"listen" for one line, or "raw TEXT". Prints one line for each answer, "METHOD {json}", and for each
+"listen" for one line, "raw TEXT", or "endless N", a line of so many bytes. Prints one line for each answer, "METHOD {json}", and for each
 event that came before it, "event {json}". Leaving is hanging up.
 """
 import json
@@ -63,8 +63,8 @@ def main():
                 time.sleep(0.5)
         elif name == "listen":
             print(name, receive(lines), end="")
-        elif name == "raw":
-            s.sendall(rest.encode() + b"\n")
+        elif name in ("raw", "endless"):
+            s.sendall((rest if name == "raw" else "x" * int(rest)).encode() + b"\n")
             answer(lines, name, 0)
         else:
             params = json.loads(rest) if rest else {}
