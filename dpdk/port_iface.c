@@ -143,16 +143,16 @@ static uint32_t iface_max_frame(const struct port *p)
 /* What is sent to an interface that is down disappears without a word. */
 static int iface_alive(struct port *p, uint64_t sent_pkts, uint64_t sent_bytes, struct err *err)
 {
-	struct netif n;
+	int ret = netif_alive(p->name.arg, err);
 
 	(void)sent_pkts;
 	(void)sent_bytes;
-	if (netif_look(p->name.arg, &n))
-		return err_set(err, -ENODEV, "the interface of port %s has gone", p->name.text);
-	if (n.up && n.carrier)
+	if (ret)
+		return err_wrap(err, ret, "port %s", p->name.text);
+	if (netif_is_up(p->name.arg))
 		return 0;
-	return err_set(err, -ENETDOWN, "the interface of port %s is %s", p->name.text,
-		       n.up ? "without carrier: its other end is down" : "down");
+	return err_set(err, -ENETDOWN, "port %s: the interface is without carrier: its other end is down",
+		       p->name.text);
 }
 
 /* --- af_packet: ------------------------------------------------------------------------------- */

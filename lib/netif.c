@@ -14,6 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/err.h"
+
 #define NETIF_LINE 512
 
 /* "  eth0: bytes packets errs drop fifo ..."; drop includes missed. */
@@ -74,6 +76,24 @@ int netif_look(const char *name, struct netif *n)
 	if (fd < 0)
 		return -errno;
 	ret = netif_ask(fd, &r, n);
+	close(fd);
+	return ret;
+}
+
+/* Nothing but the flags: for the rest the kernel takes a lock for which it can be waited long. */
+int netif_alive(const char *name, struct err *err)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret = 0;
+	struct ifreq r = {0};
+
+	if (fd < 0)
+		return 0; /* nobody knows */
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", name);
+	if (ioctl(fd, SIOCGIFFLAGS, &r))
+		ret = err_set(err, -ENODEV, "the interface %.64s has gone", name);
+	else if (!(r.ifr_flags & IFF_UP))
+		ret = err_set(err, -ENETDOWN, "the interface %.64s is down: ip link set %.64s up", name,
+			      name);
 	close(fd);
 	return ret;
 }

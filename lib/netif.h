@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct err;
+
 struct netif {
 	bool up, carrier; /* carrier: its other end is there, too */
 	bool ethernet;
@@ -19,6 +21,9 @@ int netif_look(const char *name, struct netif *n);
 /* Frames that came to the interface and that it did not hand to the kernel: dropped, missed or
  * broken, since it exists. 64 bits. 0 if there is no such interface. */
 uint64_t netif_dropped(const char *name);
+
+/* 0, or negative errno with a sentence once it has gone (-ENODEV) or is set down (-ENETDOWN). */
+int netif_alive(const char *name, struct err *err);
 
 /* True while it is up and has a carrier. */
 bool netif_is_up(const char *name);

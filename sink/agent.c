@@ -197,8 +197,14 @@ static void agent_tick(evutil_socket_t fd, short what, void *arg)
 
 static void agent_signal(evutil_socket_t fd, short what, void *arg)
 {
+	struct agent *a = arg;
+	struct err err;
+
 	(void)fd, (void)what;
-	agent_fail(arg, 0, "");
+	if (source_failure(a->conf->source, &err)) /* that is who sent it */
+		agent_fail(a, -EIO, err.text);
+	else
+		agent_fail(a, 0, "");
 }
 
 static int agent_events(struct agent *a)

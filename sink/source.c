@@ -70,5 +70,5 @@ void source_stop(struct source *s)
 
 int source_failure(const struct source *s, struct err *err)
 {
-	return s->live ? source_live_failure(s->live, err) : 0;
+	return s->live ? source_live_failure(s->live, err) : source_port_failure(s->port, err);
 }

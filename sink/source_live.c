@@ -111,26 +111,26 @@ static void live_frame(u_char *arg, const struct pcap_pkthdr *header, const u_ch
 		account_part(&l->sink->account, frame, header->caplen, header->len, now_ns);
 }
 
-static int live_fail(struct source_live *l, const char *what)
-{
-	err_set(&l->err, -EIO, "%s on %s: %s", what, l->name, pcap_geterr(l->pcap));
-	atomic_store(&l->failed, -EIO);
-	return -1;
-}
-
 /* One batch. Returns the frames, or -1 once the interface fails. */
 static int live_receive(struct source_live *l)
 {
-	int n;
+	int n, lost = 0;
 
 	l->shift_ns = live_clock_shift();
 	pthread_mutex_lock(l->lock);
 	n = pcap_dispatch(l->pcap, LIVE_BATCH, live_frame, (u_char *)l);
 	account_flush(&l->sink->account);
-	if (sink_now_ns() >= l->next_count_ns)
+	if (n < 0 || sink_now_ns() >= l->next_count_ns) {
 		live_tell(l);
+		lost = netif_alive(l->name, &l->err);
+	}
 	pthread_mutex_unlock(l->lock);
-	return n < 0 ? live_fail(l, "cannot receive") : n;
+	if (n < 0 && !lost)
+		lost = err_set(&l->err, -EIO, "cannot receive on %s: %s", l->name,
+			       pcap_geterr(l->pcap));
+	if (lost)
+		atomic_store(&l->failed, lost);
+	return lost ? -1 : n;
 }
 
 /* Send what is due; what the interface has no room for waits. Returns when the next is due. */

@@ -13,6 +13,8 @@
  *    from CLOCK_REALTIME to CLOCK_MONOTONIC with the distance of the two clocks, measured anew for
  *    each batch between two readings of one around one of the other, the narrowest of four: wrong
  *    by half of that (some 50 ns) at most, unless the clock is set while a batch waits.
+ *  - An interface that is set down or goes is a failure of the source, within a second;
+ *    one whose other end is down is not: it may come back.
  *  - The lock is held for one batch, of some hundred frames, and never while waiting.
  */
 #ifndef SINK_SOURCE_LIVE_H

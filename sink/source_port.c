@@ -2,6 +2,7 @@
 #include "sink/source_port.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "dpdk/telemetry.h"
 #include "lib/err.h"
 #include "lib/nap.h"
+#include "lib/netif.h"
 #include "sink/account.h"
 #include "sink/sink.h"
 #include "sink/source.h"
@@ -46,6 +48,9 @@ struct source_port {
 	pthread_mutex_t *lock;
 	bool telemetry;
 	uint64_t next_tell_ns;
+	const char *interface; /* of the kernel's, that it may lose; or NULL */
+	atomic_int failed;     /* negative errno; then the sentence is in err */
+	struct err err;
 	uint64_t missed_before; /* of the port, when it started to receive */
 };
 
@@ -143,6 +148,17 @@ static void source_tell(struct source_port *s, uint64_t now_ns)
 	s->next_tell_ns = now_ns + SOURCE_TELL_NS;
 }
 
+static bool source_lost(struct source_port *s)
+{
+	int ret = s->interface ? netif_alive(s->interface, &s->err) : 0;
+
+	if (!ret)
+		return false;
+	atomic_store(&s->failed, ret);
+	kill(getpid(), SIGTERM);
+	return true;
+}
+
 static void source_nap(uint64_t nap_ns, uint64_t now_ns, uint64_t next_ns)
 {
 	if (next_ns <= now_ns)
@@ -158,16 +174,18 @@ static void *source_thread(void *arg)
 	uint64_t nap_ns = active_ns, now_ns, next_ns;
 	struct source_port *s = arg;
 	unsigned int n;
-	bool full;
+	bool full, lost = false;
 
 	prctl(PR_SET_TIMERSLACK, NAP_SLACK_NS);
 	rte_thread_register(); /* without it the pool works too, only slower */
-	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+	while (!lost && !atomic_load_explicit(&s->stop, memory_order_relaxed)) {
 		n = source_receive_all(s, &full);
 		now_ns = sink_now_ns();
 		next_ns = source_answer(s, now_ns);
-		if (now_ns >= s->next_tell_ns)
+		if (now_ns >= s->next_tell_ns) {
 			source_tell(s, now_ns);
+			lost = source_lost(s);
+		}
 		if (full)
 			continue;
 		nap_ns = n ? active_ns : 2 * nap_ns;
@@ -206,6 +224,13 @@ void source_port_stop(struct source_port *s)
 	s->running = false;
 }
 
+int source_port_failure(const struct source_port *s, struct err *err)
+{
+	int failed = atomic_load(&s->failed);
+
+	return failed ? err_set(err, failed, "%s", s->err.text) : 0;
+}
+
 /* --- the port --------------------------------------------------------------------------------- */
 
 static int source_open_all(struct source_port *s, const struct source_conf *conf, struct err *err)
@@ -231,6 +256,8 @@ static int source_open_all(struct source_port *s, const struct source_conf *conf
 	if (!ret && conf->telemetry)
 		ret = telemetry_open("/dststorm/sink/stats", "What the sink counts", err);
 	s->telemetry = conf->telemetry;
+	if (port_is(conf->port, "af_packet:") || port_is(conf->port, "af_xdp:"))
+		s->interface = conf->port->arg;
 	return ret ? ret : port_open(&s->port, conf->port, &port, err);
 }
 

@@ -33,5 +33,7 @@ int source_port_start(struct source_port *s, struct sink *sink, pthread_mutex_t 
 		      struct err *err);
 /* Does nothing if it was not started. */
 void source_port_stop(struct source_port *s);
+/* Of af_packet: and af_xdp:, as of live: (sink/source_live.h). */
+int source_port_failure(const struct source_port *s, struct err *err);
 
 #endif

@@ -201,6 +201,42 @@ refused()
 	[[ $stderr == *"$2"* ]]
 }
 
+# lost WORDS SOURCE COMMAND...: the sink at SOURCE fails with one line once COMMAND took its interface.
+lost()
+{
+	local status=0 words=$1
+	ip -n "$far" link add vc type veth peer name vd
+	ip -n "$far" link set vc up
+	ip -n "$far" link set vd up
+	ip netns exec "$far" "$SINK" --source "$2" --json sink.json s.yaml 2>sink.err 3>&- &
+	sink=$!
+	for _ in {1..100}; do
+		! ip -n "$far" -d link show vc | grep -q 'promiscuity [1-9]' || break
+		sleep 0.05
+	done
+	sleep 0.3
+	ip -n "$far" link set vd down # the other end alone is no failure
+	sleep 1.2
+	kill -0 "$sink"
+	ip -n "$far" "${@:3}"
+	timeout 5 tail --pid="$sink" -f /dev/null
+	wait "$sink" || status=$?
+	sink=
+	ip -n "$far" link del vc 2>/dev/null || true
+	echo "status $status: $(cat sink.err)"
+	[ "$status" -eq 3 ]
+	[ "$(cat sink.err)" = "dststorm-sink: the interface vc $words" ]
+	grep -q '"state": *"failed"' sink.json
+}
+
+@test "an interface that is set down or goes: one line, status 3, within seconds" {
+	for source in live:vc af_packet:vc; do
+		lost 'is down: ip link set vc up' "$source" link set vc down
+		lost 'has gone' "$source" link del vc
+	done
+	lost 'has gone' af_xdp:vc link del vc
+}
+
 @test "what cannot work says why" {
 	as=()
 	refused 3 'there is no interface nosuchif' --source live:nosuchif s.yaml
