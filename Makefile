@@ -93,6 +93,19 @@ comma := ,
 $(B)/dststorm-mon: $(MON_O) $(B)/libdststorm.a
 	$(call link,-static -Wl$(comma)--no-warnings -levent_extra -levent_core -lnl-3 $(LIB_LIBS) -lpthread)
 
+# --- the module -----------------------------------------------------------------------------------
+# kbuild writes beside its sources: they are linked into a folder of $(B) for each kernel. Kernels are
+# built by gcc, whatever CC is. BTF would need pahole, and nobody reads it.
+KERNEL ?= debian-6.1
+
+.PHONY: rtcache
+rtcache:
+	@kdir=$$(scripts/kernel-headers $(KERNEL)) && release=$$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' "$$kdir/include/generated/utsrelease.h") && \
+	dir=$(abspath $(B))/rtcache/$$release && mkdir -p "$$dir" && find "$$dir" -type l -delete && \
+	cp -rs $(CURDIR)/rtcache/Kbuild $(CURDIR)/rtcache/kmod "$$dir/" && \
+	printf '  %-8s %s\n' KBUILD $(B)/rtcache/$$release/rtcache.ko && \
+	$(MAKE) -C "$$kdir" M="$$dir" CC=gcc CONFIG_DEBUG_INFO_BTF_MODULES= modules $(if $(Q),>"$$dir/log" 2>&1 || { cat "$$dir/log"; false; })
+
 # --- what users type -----------------------------------------------------------------------------
 SCENARIO ?= configs/many-destinations.yaml
 

@@ -42,7 +42,8 @@ looks_right()
 	(cd "$dir" && sha256sum --quiet -c SHA256SUMS)
 	[[ $(cat "$dir/release") == "$2"* ]]
 	grep -qx virtio_net.ko "$dir/modules/load"
-	[ "$(find "$dir/modules" -name '*.ko' | wc -l)" -eq "$(wc -l <"$dir/modules/load")" ]
+	[ "$(find "$dir/modules" -name "*.ko" | wc -l)" -eq "$(cat "$dir/modules/load" "$dir/modules/more" | wc -l)" ]
+	grep -qx veth.ko "$dir/modules/more"
 	while read -r module; do
 		[ "$(head -c 4 "$dir/modules/$module" | tail -c 3)" = ELF ]
 		for need in $(depends_of "$dir/modules/$module"); do
