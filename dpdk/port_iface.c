@@ -2,7 +2,7 @@
 /*
  * Network interfaces of the kernel's.
  *
- *	af_packet:IF	PACKET_MMAP rings (TPACKET_V2): works with every interface, CAP_NET_RAW is enough
+ *	af_packet:IF	PACKET_MMAP rings (TPACKET_V2): works with every interface
  *	af_xdp:IF	XDP sockets: faster where the driver helps, and goes on, copying, where it does not
  *
  * Both see all frames, whomever they are for, as long as this process lives: promiscuous mode hangs
@@ -157,17 +157,30 @@ static int iface_alive(struct port *p, uint64_t sent_pkts, uint64_t sent_bytes, 
 
 /* --- af_packet: ------------------------------------------------------------------------------- */
 
+static bool capable(unsigned int cap)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return !syscall(SYS_capget, &head, data) &&
+	       (data[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap));
+}
+
+/* The driver writes the interface's flags, if only what they are. */
 static int packet_allowed(const struct port *p, struct err *err)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 
+	if (fd < 0 && errno != EPERM)
+		return err_set(err, -errno, "port %s: the kernel has no packet sockets: %s",
+			       p->name.text, strerror(errno));
 	if (fd >= 0)
-		return close(fd);
-	if (errno == EPERM)
-		return err_set(err, -EPERM, "port %s: it needs CAP_NET_RAW: run this as root, or give "
-			       "the program that capability (setcap)", p->name.text);
-	return err_set(err, -errno, "port %s: the kernel has no packet sockets: %s", p->name.text,
-		       strerror(errno));
+		close(fd);
+	if (fd < 0 || !capable(CAP_NET_ADMIN))
+		return err_set(err, -EPERM, "port %s: it needs CAP_NET_RAW and CAP_NET_ADMIN: run this "
+			       "as root, or give the program these capabilities (setcap)",
+			       p->name.text);
+	return 0;
 }
 
 /* The driver's slots are one after the other, so a block holds a whole number of them. */
@@ -213,15 +226,6 @@ const struct port_kind port_af_packet = {
 };
 
 /* --- af_xdp: ---------------------------------------------------------------------------------- */
-
-static bool capable(unsigned int cap)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	return !syscall(SYS_capget, &head, data) &&
-	       (data[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap));
-}
 
 static int xdp_allowed(const struct port *p, struct err *err)
 {

@@ -269,6 +269,8 @@ few=(--dst 198.19.0.0/24 --rate 1k --duration 1)
 	needs_root
 	refused 3 'CAP_NET_RAW' ip netns exec "$near" setpriv --bounding-set -net_raw \
 		"$GEN" --port af_packet:va "${few[@]}"
+	refused 3 'CAP_NET_ADMIN' ip netns exec "$near" setpriv --bounding-set -net_admin \
+		"$GEN" --port af_packet:va "${few[@]}"
 	refused 3 'CAP_BPF' ip netns exec "$near" setpriv --bounding-set -bpf,-sys_admin \
 		"$GEN" --port af_xdp:va "${few[@]}"
 	refused 3 'locks' ip netns exec "$near" setpriv --bounding-set -ipc_lock \
