@@ -39,7 +39,7 @@ deps:
 deps-test:
 	@scripts/deps build test
 
-PROGRAMS := dststorm $(B)/dststorm-gen $(B)/dststorm-sink $(B)/dststorm-mon
+PROGRAMS := dststorm $(B)/dststorm-gen $(B)/dststorm-sink $(B)/dststorm-mon $(B)/dststorm-rtcache
 all: $(PROGRAMS)
 
 # --- objects -------------------------------------------------------------------------------------
@@ -53,6 +53,8 @@ GEN_O  := $(patsubst %.c,$(B)/%.o,$(wildcard gen/*.c))
 SINK_O := $(patsubst %.c,$(B)/%.o,$(wildcard sink/*.c))
 MON_O  := $(patsubst %.c,$(B)/%.o,$(wildcard mon/*.c))
 CTL_O  := $(patsubst %.c,$(B)/%.o,$(wildcard ctl/*.c))
+RTCACHE_C := $(wildcard rtcache/core/*.c rtcache/shim/*.c rtcache/user/*.c)
+RTCACHE_O := $(patsubst %.c,$(B)/%.o,$(RTCACHE_C))
 
 $(LIB_O) $(CAPTURE_O): EXTRA := -Wconversion
 # The batch loops are written to be vectorised; -O3 lets both compilers do it.
@@ -63,7 +65,10 @@ $(DPDK_O): EXTRA := $(DPDK_CFLAGS)
 $(GEN_O): EXTRA := $(DPDK_CFLAGS) -O3
 $(SINK_O): EXTRA := $(DPDK_CFLAGS)
 $(MON_O): EXTRA := $(NL_CFLAGS)
-$(foreach p,ctl gen sink mon,$(B)/$(p)/main.o): EXTRA += -DDSTSTORM_VERSION='"$(VERSION)"' -DDSTSTORM_GIT_ID='"$(GIT_ID)"'
+# The cache is written for the kernel, whose headers' place the shim takes.
+SHIM := -Irtcache/shim
+$(RTCACHE_O): EXTRA := $(SHIM) $(DPDK_CFLAGS)
+$(foreach p,ctl gen sink mon rtcache/user,$(B)/$(p)/main.o): EXTRA += -DDSTSTORM_VERSION='"$(VERSION)"' -DDSTSTORM_GIT_ID='"$(GIT_ID)"'
 
 $(B)/%.o: %.c
 	$(call say,CC,$<)
@@ -106,6 +111,15 @@ rtcache:
 	printf '  %-8s %s\n' KBUILD $(B)/rtcache/$$release/rtcache.ko && \
 	$(MAKE) -C "$$kdir" M="$$dir" CC=gcc CONFIG_DEBUG_INFO_BTF_MODULES= modules $(if $(Q),>"$$dir/log" 2>&1 || { cat "$$dir/log"; false; })
 
+RTCACHE_LIBS := -lurcu-qsbr -lurcu-cds $(DPDK_LIBS) -lpthread
+$(B)/dststorm-rtcache: $(RTCACHE_O) $(B)/libdststorm.a
+	$(call link,$(RTCACHE_LIBS))
+# For its torture test: uses of what was freed are seen at once.
+$(B)/dststorm-rtcache-asan: $(RTCACHE_C) $(B)/libdststorm.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(BASE) -MF $@.d $(SHIM) $(DPDK_CFLAGS) -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+		-DDSTSTORM_VERSION='"asan"' -DDSTSTORM_GIT_ID='"asan"' -o $@ $(filter %.c %.a,$^) $(RTCACHE_LIBS)
+
 # --- what users type -----------------------------------------------------------------------------
 SCENARIO ?= configs/many-destinations.yaml
 
@@ -138,7 +152,7 @@ needs = $(patsubst %.c,$(B)/%.o,$(shell sed -n 's|^// needs: ||p' $(1)))
 
 unit: $(UNIT)
 # Every file compiled and no program linked: for a look with another compiler (CC=, B=).
-compile: $(LIB_O) $(DPDK_O) $(CAPTURE_O) $(GEN_O) $(SINK_O) $(MON_O) $(CTL_O) $(UNIT)
+compile: $(LIB_O) $(DPDK_O) $(CAPTURE_O) $(GEN_O) $(SINK_O) $(MON_O) $(CTL_O) $(RTCACHE_O) $(UNIT)
 
 .SECONDEXPANSION:
 $(B)/tests/%: tests/unit/%.c $$(call needs,tests/unit/%.c) $(B)/libdststorm.a | deps-test

@@ -17,6 +17,8 @@ compiles()
 	case $1 in
 	dpdk/* | gen/* | sink/*) flags=$dpdk ;;
 	mon/*) flags=$nl ;;
+	rtcache/shim/*) flags=-Irtcache/shim ;;
+	rtcache/*) flags="-Irtcache/shim $dpdk" ;;
 	*) flags= ;;
 	esac
 	printf '#include "%s"\n#include "%s"\n' "$1" "$1" >"$work/${1//\//_}.c"
@@ -28,7 +30,7 @@ compiles()
 touch "$work/failed"
 export -f compiles
 export dpdk nl work
-headers=(*/*.h)
+headers=(*/*.h rtcache/{core,user}/*.h rtcache/shim/linux/*.h)
 printf '%s\n' "${headers[@]}" | xargs -P "$(nproc)" -I '{}' bash -c 'compiles {}'
 for header in "${headers[@]}"; do
 	[ "$(grep -cx "$header" "$work/failed")" -eq 0 ]

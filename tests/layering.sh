@@ -12,6 +12,7 @@ here=$(dirname "$(readlink -f "$0")")
 declare -A may=(
 	[dpdk]='dpdk|lib' [capture]='capture|lib'
 	[gen]='gen|dpdk|capture|lib' [sink]='sink|dpdk|capture|lib' [ctl]='ctl|capture|lib' [mon]='mon|lib'
+	[rtcache/user]='rtcache/user|rtcache/core|lib'
 )
 
 # Names of all text files of tree $1 that people write, without corpora and licences.
@@ -60,6 +61,13 @@ rule_lib_is_silent()
 		grep -vE 'snprintf|vsnprintf|fprintf\(f'
 }
 
+rule_kernel_dialect()
+{
+	[ -d "$1/rtcache/core" ] || return
+	grep -rnE '#[[:space:]]*include' --include='*.[ch]' "$1/rtcache/core" | grep -vE '<linux/[a-z_]+\.h>|"[a-z_]+\.h"'
+	grep -rn '__KERNEL__' "$1/rtcache/core"
+}
+
 rule_spdx()
 {
 	local f
@@ -83,7 +91,7 @@ rule_short_files()
 	files "$1" | grep -E '\.[ch]$' | (cd "$1" && xargs -d '\n' awk 'FNR == 501 { print FILENAME ": over 500 lines" }')
 }
 
-rules='program_includes lib_includes yaml libraries_of_programs lib_is_silent spdx no_machine_paths
+rules='program_includes lib_includes yaml libraries_of_programs lib_is_silent kernel_dialect spdx no_machine_paths
 	no_registries short_files'
 
 look_at()
@@ -129,6 +137,8 @@ plant_all()
 	plant libraries_of_programs sink/planted.c '#include <netlink/netlink.h>'
 	plant lib_is_silent lib/planted.c '	exit(1);'
 	plant spdx sink/planted.c 'int planted;'
+	plant kernel_dialect rtcache/core/planted.c '#include <stdio.h>'
+	plant kernel_dialect rtcache/core/planted.h '#ifdef __KERNEL__'
 	plant no_machine_paths configs/planted.yaml "file: $(printf '/%s/someone/list' home)"
 	plant no_registries scripts/planted "curl $(printf '%s.debian.org' deb)"
 	plant short_files lib/planted.c "$long"
