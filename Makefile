@@ -107,7 +107,7 @@ KERNEL ?= debian-6.1
 rtcache:
 	@kdir=$$(scripts/kernel-headers $(KERNEL)) && release=$$(sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' "$$kdir/include/generated/utsrelease.h") && \
 	dir=$(abspath $(B))/rtcache/$$release && mkdir -p "$$dir" && find "$$dir" -type l -delete && \
-	cp -rs $(CURDIR)/rtcache/Kbuild $(CURDIR)/rtcache/kmod "$$dir/" && \
+	cp -rs $(CURDIR)/rtcache/Kbuild $(CURDIR)/rtcache/kmod $(CURDIR)/rtcache/core "$$dir/" && \
 	printf '  %-8s %s\n' KBUILD $(B)/rtcache/$$release/rtcache.ko && \
 	$(MAKE) -C "$$kdir" M="$$dir" CC=gcc CONFIG_DEBUG_INFO_BTF_MODULES= modules $(if $(Q),>"$$dir/log" 2>&1 || { cat "$$dir/log"; false; })
 

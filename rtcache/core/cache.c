@@ -39,7 +39,7 @@ const char *rtcache_limits_check(const struct rtcache_limits *l)
 	return NULL;
 }
 
-static void cpu_init(struct rtcache_cpu *cpu)
+static void cache_cpu_init(struct rtcache_cpu *cpu)
 {
 	rtcache_list_init(&cpu->timers);
 	spin_lock_init(&cpu->batch.lock);
@@ -84,7 +84,7 @@ struct rtcache *rtcache_create(const struct rtcache_limits *limits, u64 seed,
 		return NULL;
 	}
 	for_each_possible_cpu(cpu)
-		cpu_init(per_cpu_ptr(c->cpu, cpu));
+		cache_cpu_init(per_cpu_ptr(c->cpu, cpu));
 	return c;
 }
 

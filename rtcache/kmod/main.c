@@ -11,11 +11,25 @@
 
 #include "kmod/bench.h"
 #include "kmod/hook.h"
+#include "kmod/live.h"
+#include "kmod/net.h"
+#include "kmod/replace.h"
 #include "kmod/stat.h"
 
-static const char *const main_modes[] = {
-	[HOOK_OFF] = "off", [HOOK_IDLE] = "idle", [HOOK_ON] = "stock",
+enum main_mode { MAIN_OFF, MAIN_IDLE, MAIN_STOCK, MAIN_RWLOCK, MAIN_RCU, MAIN_MODES };
+
+static const struct {
+	enum hook_mode hook;
+	enum rtcache_lookup lookup;
+} main_what[MAIN_MODES] = {
+	[MAIN_OFF] = { HOOK_OFF, RTCACHE_LOOKUP_OFF },
+	[MAIN_IDLE] = { HOOK_IDLE, RTCACHE_LOOKUP_OFF },
+	[MAIN_STOCK] = { HOOK_ON, RTCACHE_LOOKUP_OFF },
+	[MAIN_RWLOCK] = { HOOK_ON, RTCACHE_LOOKUP_RWLOCK },
+	[MAIN_RCU] = { HOOK_ON, RTCACHE_LOOKUP_RCU },
 };
+
+static const char *const main_modes[MAIN_MODES] = { "off", "idle", "stock", "rwlock", "rcu" };
 
 /*
  * The file of a parameter is there before main_init and still after main_exit, so a write may come
@@ -23,18 +37,36 @@ static const char *const main_modes[] = {
  */
 static DEFINE_MUTEX(main_lock);
 static enum { MAIN_LOADING, MAIN_LOADED, MAIN_GONE } main_state;
-static enum hook_mode main_mode = HOOK_IDLE;
+static enum main_mode main_mode = MAIN_IDLE;
 
 static struct dentry *main_dir;
 
-static int main_set_mode(enum hook_mode mode)
+/* The cache is switched off before it is emptied, and on only when its lookup is what is wanted. */
+static int main_go(enum main_mode mode)
+{
+	enum rtcache_lookup lookup = main_what[mode].lookup;
+	int ret;
+
+	if (lookup == RTCACHE_LOOKUP_OFF) {
+		static_branch_disable(&replace_caches);
+		synchronize_rcu();
+	}
+	ret = live_lookup_set(lookup);
+	if (!ret)
+		ret = hook_set(main_what[mode].hook);
+	if (!ret && lookup != RTCACHE_LOOKUP_OFF)
+		static_branch_enable(&replace_caches);
+	return ret;
+}
+
+static int main_set_mode(enum main_mode mode)
 {
 	int ret = 0;
 
 	if (main_state == MAIN_GONE)
 		return -ENODEV;
 	if (main_state == MAIN_LOADED)
-		ret = hook_set(mode);
+		ret = main_go(mode);
 	if (!ret)
 		main_mode = mode;
 	return ret;
@@ -46,7 +78,7 @@ static int main_lookup_set(const char *text, const struct kernel_param *param)
 	int ret;
 
 	if (mode < 0) {
-		pr_err("lookup=%.*s: unknown; use off, idle or stock\n",
+		pr_err("lookup=%.*s: unknown; use off, idle, stock, rwlock or rcu\n",
 		       (int)strcspn(text, "\n"), text);
 		return -EINVAL;
 	}
@@ -66,30 +98,75 @@ static const struct kernel_param_ops main_lookup_ops = {
 	.get = main_lookup_get,
 };
 module_param_cb(lookup, &main_lookup_ops, NULL, 0644);
-MODULE_PARM_DESC(lookup, "off (not hooked), idle (hooked, nothing replaced) or stock (hooked, the kernel's own lookup is called)");
+MODULE_PARM_DESC(lookup, "off (not hooked), idle (hooked, nothing replaced) stock (hooked, the kernel's own lookup is called), rwlock or rcu (answered from the cache)");
 
 static int __init main_begin(void)
 {
 	int ret;
 
 	mutex_lock(&main_lock);
-	ret = hook_set(main_mode);
+	ret = main_go(main_mode);
 	if (!ret)
 		main_state = MAIN_LOADED;
 	mutex_unlock(&main_lock);
 	return ret;
 }
 
+static int main_verify_set(const char *text, const struct kernel_param *param)
+{
+	bool on;
+	int ret = kstrtobool(text, &on);
+
+	if (ret) {
+		pr_err("verify=%.*s: use 0 or 1\n", (int)strcspn(text, "\n"), text);
+		return ret;
+	}
+	mutex_lock(&main_lock);
+	if (on)
+		static_branch_enable(&replace_verifies);
+	else
+		static_branch_disable(&replace_verifies);
+	mutex_unlock(&main_lock);
+	return 0;
+}
+
+static int main_verify_get(char *text, const struct kernel_param *param)
+{
+	return sysfs_emit(text, "%d\n", static_key_enabled(&replace_verifies));
+}
+
+static const struct kernel_param_ops main_verify_ops = {
+	.set = main_verify_set,
+	.get = main_verify_get,
+};
+module_param_cb(verify, &main_verify_ops, NULL, 0644);
+MODULE_PARM_DESC(verify, "1: ask the kernel's own lookup after each hit, and count differences");
+
+/* What is made at load, in this order; given back in reverse. */
+static const struct {
+	int (*begin)(void);
+	void (*end)(void);
+} main_parts[] = {
+	{ hook_init, hook_exit }, { live_init, live_exit }, { stat_init, stat_exit },
+	{ net_init, net_exit },
+};
+
+static void main_undo(int n)
+{
+	while (n--)
+		main_parts[n].end();
+}
+
 static int __init main_init(void)
 {
-	int ret = hook_init();
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	ret = stat_init();
-	if (ret) {
-		hook_exit();
-		return ret;
+	for (int i = 0; i < ARRAY_SIZE(main_parts); i++) {
+		ret = main_parts[i].begin();
+		if (ret) {
+			main_undo(i);
+			return ret;
+		}
 	}
 	main_dir = debugfs_create_dir("rtcache", NULL);
 	bench_init(main_dir);
@@ -97,21 +174,21 @@ static int __init main_init(void)
 	if (ret) {
 		debugfs_remove(main_dir);
 		bench_exit();
-		stat_exit();
-		hook_exit();
+		main_undo(ARRAY_SIZE(main_parts));
 	}
 	return ret;
 }
 
+/* The hooks go first: nobody looks up any more when the rest goes. */
 static void __exit main_exit(void)
 {
 	debugfs_remove(main_dir);
 	bench_exit();
 	mutex_lock(&main_lock);
-	hook_exit();
+	main_go(MAIN_OFF);
 	main_state = MAIN_GONE;
 	mutex_unlock(&main_lock);
-	stat_exit();
+	main_undo(ARRAY_SIZE(main_parts));
 }
 
 module_init(main_init);

@@ -5,6 +5,7 @@
 #include <linux/seq_file.h>
 #include <net/net_namespace.h>
 
+#include "kmod/live.h"
 #include "kmod/stat.h"
 
 DEFINE_PER_CPU(struct stat_counters, stat_counters);
@@ -18,14 +19,18 @@ static int stat_show(struct seq_file *m, void *v)
 #define STAT_NAME(name) seq_puts(m, " " #name);
 	STAT_COUNTERS(STAT_NAME)
 #undef STAT_NAME
+	for (int i = 0; i < RTCACHE_NR_STATS; i++)
+		seq_printf(m, " %s", rtcache_stat_names[i]);
 	seq_putc(m, '\n');
 	for_each_possible_cpu(cpu) {
 		const struct stat_counters *c = per_cpu_ptr(&stat_counters, cpu);
 
-		seq_printf(m, "%08x", 0);
+		seq_printf(m, "%08x", atomic_read(&live_cache->count));
 #define STAT_VALUE(name) seq_printf(m, " %08lx", READ_ONCE(c->name));
 		STAT_COUNTERS(STAT_VALUE)
 #undef STAT_VALUE
+		for (int i = 0; i < RTCACHE_NR_STATS; i++)
+			seq_printf(m, " %08llx", READ_ONCE(per_cpu_ptr(live_cache->cpu, cpu)->stat[i]));
 		seq_putc(m, '\n');
 	}
 	return 0;
