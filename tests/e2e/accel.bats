@@ -41,6 +41,7 @@ accel()
 	[ -z "$output" ]
 }
 
+# bats test_tags=long
 @test "a guest that says nothing within 10 s gets TCG" {
 	qemu 'exec sleep 60'
 	[ "$(accel)" = tcg ]

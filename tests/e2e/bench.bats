@@ -36,6 +36,7 @@ assert eval(sys.argv[2]), json.dumps(d, indent=1)
 EOF
 }
 
+# bats test_tags=long
 @test "gen and sink are measured against their peers, and every sample is kept" {
 	run -0 scripts/bench --quick gen sink
 	[[ $output == *"testpmd flowgen"* ]]

@@ -91,6 +91,7 @@ looks_right()
 	[ -f "$output/modules/load" ]
 }
 
+# bats test_tags=long
 @test "a damaged file is noticed and made anew" {
 	dir=$(scripts/guest-kernel debian-6.1)
 	own_cache
@@ -105,6 +106,7 @@ looks_right()
 	done
 }
 
+# bats test_tags=long
 @test "a file that is gone, and sums that are gone, likewise" {
 	dir=$(scripts/guest-kernel debian-6.1)
 	own_cache

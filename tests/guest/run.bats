@@ -63,6 +63,7 @@ overflow()
 	overflow debian-6.1
 }
 
+# bats test_tags=long
 @test "overflow is neigh-full, to the packet (6.12)" {
 	overflow debian-6.12
 }
@@ -78,6 +79,7 @@ dead()
 	schemas_hold
 }
 
+# bats test_tags=long
 @test "dead-destinations is neigh-failed, to the packet (6.1)" {
 	dead debian-6.1 neigh-failed --set duration_s=6
 	[ "$status" -eq 0 ]
