@@ -44,22 +44,18 @@ static __always_inline bool rtcache_key_same(const struct rtcache_key *a, const 
 	return !((a->word[0] ^ b->word[0]) | (a->word[1] ^ b->word[1]) | (a->word[2] ^ b->word[2]));
 }
 
-static __always_inline u64 rtcache_fold(u64 a, u64 b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (u64)product ^ (u64)(product >> 64);
-}
-
 /*
- * The addresses, which a sender chooses, are mixed with a secret before they are multiplied; so
- * nobody can make many of them fall together. The low bits choose the set, the top byte is the tag.
+ * The addresses, which a sender chooses, are multiplied by a secret: nobody can make many of them fall
+ * together. The low bits choose the set, the top byte is the tag. (No product of 128 bits: kernel code
+ * that has one realigns its stack.)
  */
 static __always_inline u64 rtcache_hash(const struct rtcache_key *key, u64 seed)
 {
-	u64 first = rtcache_fold(key->word[0] ^ seed, key->word[1] ^ 0x9e3779b97f4a7c15ull);
+	u64 hash = key->word[0] * (seed | 1);
 
-	return rtcache_fold(first ^ key->word[2], seed | 1);
+	hash ^= hash >> 32;
+	hash = (hash ^ key->word[1] ^ key->word[2] * 0xbf58476d1ce4e5b9ull) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 32;
 }
 
 #endif

@@ -65,7 +65,9 @@ static struct rtcache_nexthop *make(struct rtcache_bucket *b, u32 bucket, u32 de
 
 static u32 bucket_of(const struct rtcache *c, const struct rtcache_table *t, u32 dev, u32 gateway)
 {
-	return (u32)(rtcache_fold((u64)dev << 32 | gateway, c->seed | 1) & t->mask);
+	u64 hash = ((u64)dev << 32 | gateway) * (c->seed | 1);
+
+	return (u32)((hash ^ hash >> 32) & t->mask);
 }
 
 int rtcache_rmap_add(struct rtcache *c, struct rtcache_entry *e, u32 gateway)

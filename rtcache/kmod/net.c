@@ -12,7 +12,24 @@
 #include "kmod/net.h"
 
 unsigned int net_state_id;
-static atomic_t net_ids;
+DEFINE_STATIC_KEY_FALSE(net_any_uncacheable);
+
+/*
+ * A key cannot be turned where routes are changed. Until it is, results may be stored that should not
+ * be: they go then.
+ */
+static void net_turn_key(struct work_struct *work)
+{
+	static_branch_enable(&net_any_uncacheable);
+	rtcache_flush(live_cache);
+}
+static DECLARE_WORK(net_key_work, net_turn_key);
+
+static void net_refuse(struct net_state *s)
+{
+	WRITE_ONCE(s->uncacheable, true);
+	schedule_work(&net_key_work);
+}
 
 /* Comes before the route can be found. */
 static int net_fib_event(struct notifier_block *nb, unsigned long event, void *ptr)
@@ -27,17 +44,16 @@ static int net_fib_event(struct notifier_block *nb, unsigned long event, void *p
 		return NOTIFY_DONE;
 	entry = container_of(info, const struct fib_entry_notifier_info, info);
 	if (entry->fi && fib_info_num_path(entry->fi) > 1)
-		WRITE_ONCE(s->multipath, true);
+		net_refuse(s);
 	return NOTIFY_DONE;
 }
 
 static int __net_init net_begin(struct net *net)
 {
 	struct net_state *s = net_generic(net, net_state_id);
-	int id = atomic_inc_return(&net_ids);
 
-	s->id = id > 0 ? id : 0;
-	s->net = net;
+	if (net->net_cookie >> 32)
+		net_refuse(s);
 	s->fib.notifier_call = net_fib_event;
 	return register_fib_notifier(net, &s->fib, NULL, NULL);
 }
@@ -91,4 +107,5 @@ void net_exit(void)
 {
 	unregister_netdevice_notifier(&net_dev_notifier);
 	unregister_pernet_subsys(&net_ops);
+	cancel_work_sync(&net_key_work);
 }

@@ -5,26 +5,32 @@
 #ifndef KMOD_NET_H
 #define KMOD_NET_H
 
+#include <linux/jump_label.h>
 #include <linux/notifier.h>
 #include <net/netns/generic.h>
 
 struct net_state {
-	u32 id; /* no two namespaces have had the same; 0: there were too many, and it is not cached */
-	/*
-	 * Once it has had a route with several paths it is not cached any more: which path a packet
-	 * takes depends on more than the key, and neither result nor packet tell that it was so.
-	 */
-	bool multipath;
+	bool uncacheable;
 	struct notifier_block fib;
-	struct net *net;
 };
 
 extern unsigned int net_state_id;
+/* Some namespace is. */
+DECLARE_STATIC_KEY_FALSE(net_any_uncacheable);
 
-/* Under RCU. */
-static inline const struct net_state *net_state_of(const struct net *net)
+/*
+ * Once a namespace has had a route with several paths it is not cached any more: which path a packet
+ * takes depends on more than the key, and neither result nor packet tell that it was so. Neither is
+ * one whose cookie is too great for the key.
+ */
+static __always_inline bool net_is_uncacheable(const struct net *net)
 {
-	return net_generic(net, net_state_id);
+	const struct net_state *s;
+
+	if (!static_branch_unlikely(&net_any_uncacheable))
+		return false;
+	s = net_generic(net, net_state_id);
+	return READ_ONCE(s->uncacheable);
 }
 
 /* The cache must be there. 0, or a negative errno after a message. */

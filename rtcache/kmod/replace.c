@@ -46,7 +46,7 @@ static bool rt_storable(const struct rtable *rt)
 	       !rt->dst.expires && !compat_uncached(rt);
 }
 
-static void store(const struct rtcache_key *key, u64 hash, struct rtable *rt, u32 gen, u32 conf, u32 flags)
+static void store(const struct rtcache_key *key, struct rtable *rt, u32 gen, u32 conf, u32 flags)
 {
 	struct rtcache_value v = {
 		.obj = &rt->dst, .gen = gen, .conf = conf, .flags = flags,
@@ -56,7 +56,7 @@ static void store(const struct rtcache_key *key, u64 hash, struct rtable *rt, u3
 
 	if (!dst_hold_safe(&rt->dst))
 		return;
-	if (rtcache_insert(live_cache, key, hash, &v, jiffies))
+	if (rtcache_insert(live_cache, key, rtcache_hash(key, live_cache->seed), &v, jiffies))
 		dst_release(&rt->dst);
 }
 
@@ -73,26 +73,45 @@ static bool rt_same(const struct rtable *a, const struct rtable *b)
 
 /* --- input ------------------------------------------------------------------------------------ */
 
-/* A setting of the device, and of all devices. */
-#define DEV_CONF(in, attr) READ_ONCE((in)->cnf.data[IPV4_DEVCONF_##attr - 1])
-#define ALL_CONF(net, attr) READ_ONCE((net)->ipv4.devconf_all->data[IPV4_DEVCONF_##attr - 1])
-#define EITHER(in, net, attr) ((DEV_CONF(in, attr) | ALL_CONF(net, attr)) != 0)
+/* Two settings that follow each other, with those of the device and of all devices together. */
+#define BOTH(in, all, first) \
+	(READ_ONCE(*(const u64 *)&(in)->data[IPV4_DEVCONF_##first - 1]) | \
+	 READ_ONCE(*(const u64 *)&(all)->data[IPV4_DEVCONF_##first - 1]))
 
-/* The settings that a lookup reads and that bump no generation when they change. */
-static u32 input_conf(const struct in_device *in, const struct net *net)
+/*
+ * The settings that a lookup reads and that bump no generation when they change, two bits each.
+ * CONF_ODD: one of them has no value that is known, so that two bits do not tell.
+ */
+#define CONF_ODD U32_MAX
+#define CONF_KNOWN 0x0000000300000003ull
+static __always_inline u32 input_conf(const struct in_device *dev, const struct net *net)
 {
-	return (u32)max(DEV_CONF(in, RP_FILTER), ALL_CONF(net, RP_FILTER)) << 4 |
-	       EITHER(in, net, SEND_REDIRECTS) << 3 | EITHER(in, net, SHARED_MEDIA) << 2 |
-	       EITHER(in, net, SRC_VMARK) << 1 | EITHER(in, net, ACCEPT_LOCAL);
+	const struct ipv4_devconf *in = &dev->cnf, *all = net->ipv4.devconf_all;
+	u64 redirects_shared = BOTH(in, all, SEND_REDIRECTS), local_vmark = BOTH(in, all, ACCEPT_LOCAL);
+	u32 filter = READ_ONCE(in->data[IPV4_DEVCONF_RP_FILTER - 1]);
+	u32 filter_all = READ_ONCE(all->data[IPV4_DEVCONF_RP_FILTER - 1]);
+	u64 conf = redirects_shared | local_vmark << 2;
+
+	BUILD_BUG_ON(IPV4_DEVCONF_SHARED_MEDIA != IPV4_DEVCONF_SEND_REDIRECTS + 1);
+	BUILD_BUG_ON(IPV4_DEVCONF_SRC_VMARK != IPV4_DEVCONF_ACCEPT_LOCAL + 1);
+	if (unlikely((redirects_shared | local_vmark | filter | filter_all) & ~CONF_KNOWN))
+		return CONF_ODD;
+	return (u32)(conf | conf >> 28) | filter << 8 | filter_all << 10;
 }
 
-static bool input_bypass(const struct sk_buff *skb, __be32 daddr, const struct net_device *dev,
-			 const struct net *net, const struct net_state *state)
+static __always_inline struct rtcache_key input_key(const struct sk_buff *skb, __be32 daddr, __be32 saddr,
+						    u8 tos, const struct net_device *dev)
+{
+	/* There is no uid: the whole interface index has room. */
+	return rtcache_key_make(daddr, saddr, (u32)dev_net(dev)->net_cookie, skb->mark, dev->ifindex,
+				rtcache_where(0, tos & REPLACE_TOS, 0));
+}
+
+/* What depends on more than the key. Results that are never stored need no look here. */
+static __always_inline bool input_bypass(const struct sk_buff *skb, const struct net *net)
 {
 	return skb->protocol != htons(ETH_P_IP) || skb->_skb_refdst || secpath_exists(skb) ||
-	       ipv4_is_multicast(daddr) || ipv4_is_lbcast(daddr) || ipv4_is_zeronet(daddr) ||
-	       fib4_has_custom_rules(net) || READ_ONCE(state->multipath) || !state->id ||
-	       (u32)dev->ifindex >> RTCACHE_IFINDEX_BITS;
+	       fib4_has_custom_rules(net) || net_is_uncacheable(net);
 }
 
 /* Give the packet the entry's result. False: its reference could not be had. */
@@ -111,99 +130,85 @@ static bool input_take(struct sk_buff *skb, const struct rtcache_entry *e)
 	return true;
 }
 
-/* The packet has the cache's result: what would the kernel say? It gets that. */
+/* There is a hit: give the packet what the kernel says, and see whether the cache's result is the same. */
 static noinline int input_verify(struct sk_buff *skb, __be32 daddr, __be32 saddr, u8 tos,
-				 struct net_device *dev, u32 gen, u16 before)
+				 struct net_device *dev, const struct rtcache_entry *e)
 {
-	struct rtable *ours = skb_rtable(skb);
-	u16 flags = IPCB(skb)->flags;
+	const struct rtable *ours = e->obj;
+	u32 gen = e->gen, flags = e->flags | IPCB(skb)->flags;
 	int ret;
 
-	if (!dst_hold_safe(&ours->dst))
-		return 0;
-	skb_dst_drop(skb);
-	IPCB(skb)->flags = before;
+	stat_inc(in_hit);
 	ret = hook_stock_input(skb, daddr, saddr, tos, dev);
 	/* Only at one generation do both have to be the same. */
 	smp_rmb();
-	if (rt_genid_ipv4(dev_net(dev)) == gen && dst_valid(&ours->dst)) {
-		if (ret || IPCB(skb)->flags != flags || !rt_same(skb_rtable(skb), ours))
-			stat_inc(in_differs);
-		else
-			stat_inc(in_verified);
-	}
-	ip_rt_put(ours);
+	if (rt_genid_ipv4(dev_net(dev)) != gen || !dst_valid(&ours->dst))
+		return ret;
+	if (ret || IPCB(skb)->flags != flags || !rt_same(skb_rtable(skb), ours))
+		stat_inc(in_differs);
+	else
+		stat_inc(in_verified);
 	return ret;
 }
 
+/* The key is made once more: one that has an address costs every hit more than that. */
 static noinline int input_miss(struct sk_buff *skb, __be32 daddr, __be32 saddr, u8 tos,
-			       struct net_device *dev, const struct rtcache_key *key, u64 hash, u32 gen,
-			       u32 conf)
+			       struct net_device *dev)
 {
+	u32 gen = rt_genid_ipv4(dev_net(dev)), conf;
 	u16 before = IPCB(skb)->flags;
+	struct rtcache_key key;
 	int ret;
 
+	smp_rmb(); /* what is looked up is not older */
+	conf = input_conf(__in_dev_get_rcu(dev), dev_net(dev));
 	stat_inc(in_miss);
 	ret = hook_stock_input(skb, daddr, saddr, tos, dev);
 	/* Flags that were there already may not have come of this lookup. */
-	if (!ret && !(before & REPLACE_IPCB) && rt_storable(skb_rtable(skb)))
-		store(key, hash, skb_rtable(skb), gen, conf, IPCB(skb)->flags & REPLACE_IPCB);
-	return ret;
+	if (ret || before & REPLACE_IPCB || conf == CONF_ODD || !rt_storable(skb_rtable(skb)))
+		return ret;
+	key = input_key(skb, daddr, saddr, tos, dev);
+	store(&key, skb_rtable(skb), gen, conf, IPCB(skb)->flags & REPLACE_IPCB);
+	return 0;
 }
 
+/*
+ * Who calls it holds RCU: the packet may be given a dst that it only borrows. So the entry stays what
+ * it is until the return, and the dst beyond.
+ */
 int replace_input(struct sk_buff *skb, __be32 daddr, __be32 saddr, u8 tos, struct net_device *dev)
 {
+	const struct in_device *in = __in_dev_get_rcu(dev);
 	const struct net *net = dev_net(dev);
-	const struct net_state *state;
-	const struct in_device *in;
 	struct rtcache_entry *e;
 	struct rtcache_key key;
-	u32 gen, conf;
-	u16 before;
-	u64 hash;
-	int ret = 0;
 
-	rcu_read_lock();
-	in = __in_dev_get_rcu(dev);
-	state = net_state_of(net);
-	if (unlikely(!static_branch_likely(&replace_caches) || !in ||
-		     input_bypass(skb, daddr, dev, net, state))) {
+	if (unlikely(!static_branch_likely(&replace_caches) || !in || input_bypass(skb, net))) {
 		stat_inc(in_bypass);
-		ret = hook_stock_input(skb, daddr, saddr, tos, dev);
-		goto out;
+		return hook_stock_input(skb, daddr, saddr, tos, dev);
 	}
-	gen = rt_genid_ipv4(net);
-	smp_rmb(); /* what is looked up is not older */
-	conf = input_conf(in, net);
-	key = rtcache_key_make(daddr, saddr, state->id, skb->mark, 0,
-			       rtcache_where(dev->ifindex, tos & REPLACE_TOS, 0));
-	hash = rtcache_hash(&key, live_cache->seed);
-	e = rtcache_find(live_cache, &key, hash);
-	before = IPCB(skb)->flags;
-	if (unlikely(!e || e->gen != gen || e->conf != conf || !dst_valid(e->obj) ||
-		     !input_take(skb, e))) {
-		ret = input_miss(skb, daddr, saddr, tos, dev, &key, hash, gen, conf);
-		goto out;
-	}
+	key = input_key(skb, daddr, saddr, tos, dev);
+	e = rtcache_find(live_cache, &key, rtcache_hash(&key, live_cache->seed));
+	if (unlikely(!e || e->gen != rt_genid_ipv4(net) || e->conf != input_conf(in, net) ||
+		     !dst_valid(e->obj)))
+		return input_miss(skb, daddr, saddr, tos, dev);
 	rtcache_touch(live_cache, e, jiffies);
-	stat_inc(in_hit);
 	if (static_branch_unlikely(&replace_verifies))
-		ret = input_verify(skb, daddr, saddr, tos, dev, gen, before);
-out:
-	rcu_read_unlock();
-	return ret;
+		return input_verify(skb, daddr, saddr, tos, dev, e);
+	if (unlikely(!input_take(skb, e)))
+		return input_miss(skb, daddr, saddr, tos, dev);
+	stat_inc(in_hit);
+	return 0;
 }
 
 /* --- output ----------------------------------------------------------------------------------- */
 
 /* @skb: somebody asks what the kernel would do, and gets to know it. */
-static bool output_bypass(const struct net *net, const struct flowi4 *fl4, const struct sk_buff *skb,
-			  const struct net_state *state)
+static __always_inline bool output_bypass(const struct net *net, const struct flowi4 *fl4,
+					  const struct sk_buff *skb)
 {
 	return skb || fl4->flowi4_flags || fl4->flowi4_tun_key.tun_id || fl4->flowi4_l3mdev ||
-	       ipv4_is_multicast(fl4->daddr) || ipv4_is_lbcast(fl4->daddr) ||
-	       ipv4_is_zeronet(fl4->daddr) || fib4_has_custom_rules(net) ||
-	       READ_ONCE(state->multipath) || !state->id ||
+	       fib4_has_custom_rules(net) || net_is_uncacheable(net) ||
 	       (u32)fl4->flowi4_oif >> RTCACHE_IFINDEX_BITS ||
 	       (fl4->flowi4_scope != RT_SCOPE_UNIVERSE && fl4->flowi4_scope != RT_SCOPE_LINK);
 }
@@ -216,17 +221,28 @@ static bool output_storable(const struct rtable *rt, const struct fib_result *re
 	return res->prefixlen || !res->table || res->table->tb_num_default <= 1;
 }
 
-static noinline struct rtable *output_miss(struct net *net, struct flowi4 *fl4, struct fib_result *res,
-					   const struct rtcache_key *key, u64 hash, u32 gen)
+static __always_inline struct rtcache_key output_key(const struct net *net, const struct flowi4 *fl4)
 {
+	unsigned int how = RTCACHE_OUTPUT | (fl4->flowi4_scope == RT_SCOPE_LINK ? RTCACHE_LINK : 0);
+
+	return rtcache_key_make(fl4->daddr, fl4->saddr, (u32)net->net_cookie, fl4->flowi4_mark,
+				__kuid_val(fl4->flowi4_uid),
+				rtcache_where(fl4->flowi4_oif, fl4->flowi4_tos & REPLACE_TOS, how));
+}
+
+static noinline struct rtable *output_miss(struct net *net, struct flowi4 *fl4, struct fib_result *res)
+{
+	struct rtcache_key key = output_key(net, fl4); /* of the flow as it was asked for */
+	u32 gen = rt_genid_ipv4(net);
 	int oif = fl4->flowi4_oif;
 	struct rtable *rt;
 
+	smp_rmb();
 	stat_inc(out_miss);
 	rt = hook_stock_output(net, fl4, res, NULL);
 	/* A hit restores the source, and nothing else. */
-	if (output_storable(rt, res) && fl4->daddr == key->daddr && fl4->flowi4_oif == oif)
-		store(key, hash, rt, gen, 0, (__force u32)fl4->saddr);
+	if (output_storable(rt, res) && fl4->daddr == key.daddr && fl4->flowi4_oif == oif)
+		store(&key, rt, gen, 0, (__force u32)fl4->saddr);
 	return rt;
 }
 
@@ -250,37 +266,23 @@ static noinline struct rtable *output_verify(struct net *net, struct flowi4 *fl4
 struct rtable *replace_output(struct net *net, struct flowi4 *fl4, struct fib_result *res,
 			      const struct sk_buff *skb)
 {
-	const struct net_state *state = net_state_of(net);
 	struct rtcache_entry *e;
 	struct rtcache_key key;
 	struct rtable *rt;
-	__be32 saddr;
-	u64 hash;
-	u32 gen;
 
-	if (unlikely(!static_branch_likely(&replace_caches) || output_bypass(net, fl4, skb, state))) {
+	if (unlikely(!static_branch_likely(&replace_caches) || output_bypass(net, fl4, skb))) {
 		stat_inc(out_bypass);
 		return hook_stock_output(net, fl4, res, skb);
 	}
-	gen = rt_genid_ipv4(net);
-	smp_rmb();
-	key = rtcache_key_make(fl4->daddr, fl4->saddr, state->id, fl4->flowi4_mark,
-			       from_kuid(&init_user_ns, fl4->flowi4_uid),
-			       rtcache_where(fl4->flowi4_oif, fl4->flowi4_tos & REPLACE_TOS,
-					     RTCACHE_OUTPUT | (fl4->flowi4_scope == RT_SCOPE_LINK ?
-							       RTCACHE_LINK : 0)));
-	hash = rtcache_hash(&key, live_cache->seed);
-	e = rtcache_find(live_cache, &key, hash);
-	if (unlikely(!e || e->gen != gen || !dst_valid(e->obj)))
-		return output_miss(net, fl4, res, &key, hash, gen);
+	key = output_key(net, fl4);
+	e = rtcache_find(live_cache, &key, rtcache_hash(&key, live_cache->seed));
+	if (unlikely(!e || e->gen != rt_genid_ipv4(net) || !dst_valid(e->obj) || !dst_hold_safe(e->obj)))
+		return output_miss(net, fl4, res);
 	rt = (struct rtable *)e->obj;
-	saddr = (__force __be32)e->flags;
-	if (unlikely(!dst_hold_safe(&rt->dst)))
-		return output_miss(net, fl4, res, &key, hash, gen);
 	rtcache_touch(live_cache, e, jiffies);
 	stat_inc(out_hit);
 	if (static_branch_unlikely(&replace_verifies))
-		return output_verify(net, fl4, res, rt, saddr, gen);
-	fl4->saddr = saddr;
+		return output_verify(net, fl4, res, rt, (__force __be32)e->flags, e->gen);
+	fl4->saddr = (__force __be32)e->flags;
 	return rt;
 }
