@@ -66,7 +66,7 @@ none()
 	[ -z "$out" ]
 }
 
-for program in dststorm dststorm-gen dststorm-sink dststorm-mon; do
+for program in dststorm dststorm-gen dststorm-sink dststorm-mon dststorm-rtcache; do
 	if [ ! -f "docs/$program.1.scd" ]; then
 		tap_ok 1 "docs/$program.1.scd is there"
 		continue

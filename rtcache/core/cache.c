@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A cache's life, limits and counters. */
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -59,6 +60,16 @@ static void cache_free(struct rtcache *c)
 	kvfree(c);
 }
 
+/* Names have to be different, and there may be several caches. */
+static struct kmem_cache *make_slab(const char *what, size_t size, size_t align)
+{
+	static atomic_t nr;
+	char name[32];
+
+	scnprintf(name, sizeof(name), "rtcache_%s_%d", what, atomic_inc_return(&nr));
+	return kmem_cache_create(name, size, align, 0, NULL);
+}
+
 struct rtcache *rtcache_create(const struct rtcache_limits *limits, u64 seed,
 			       const struct rtcache_ops *ops)
 {
@@ -72,10 +83,9 @@ struct rtcache *rtcache_create(const struct rtcache_limits *limits, u64 seed,
 	c->limits = *limits;
 	c->ops = ops;
 	rtcache_list_init(&c->timers);
-	c->entries = kmem_cache_create("rtcache_entry", sizeof(struct rtcache_entry),
-				       __alignof__(struct rtcache_entry), 0, NULL);
-	c->links = kmem_cache_create("rtcache_links", offsetof(struct rtcache_links, chain), 0, 0, NULL);
-	c->chained = kmem_cache_create("rtcache_chained", sizeof(struct rtcache_links), 0, 0, NULL);
+	c->entries = make_slab("entry", sizeof(struct rtcache_entry), __alignof__(struct rtcache_entry));
+	c->links = make_slab("links", offsetof(struct rtcache_links, chain), 0);
+	c->chained = make_slab("chained", sizeof(struct rtcache_links), 0);
 	c->cpu = alloc_percpu(struct rtcache_cpu);
 	t = rtcache_table_new(limits->buckets);
 	RCU_INIT_POINTER(c->table, t);

@@ -14,6 +14,7 @@
 #include "kmod/live.h"
 #include "kmod/net.h"
 #include "kmod/replace.h"
+#include "kmod/replay.h"
 #include "kmod/stat.h"
 
 enum main_mode { MAIN_OFF, MAIN_IDLE, MAIN_STOCK, MAIN_RWLOCK, MAIN_RCU, MAIN_MODES };
@@ -170,6 +171,7 @@ static int __init main_init(void)
 	}
 	main_dir = debugfs_create_dir("rtcache", NULL);
 	bench_init(main_dir);
+	replay_init(main_dir);
 	ret = main_begin();
 	if (ret) {
 		debugfs_remove(main_dir);
