@@ -9,6 +9,7 @@
 #include <net/dst.h>
 
 #include "kmod/live.h"
+#include "kmod/own.h"
 
 #define LIVE_TICK HZ
 
@@ -48,6 +49,7 @@ static DECLARE_DELAYED_WORK(live_work, live_tick);
 void live_flush_dev(u32 ifindex)
 {
 	rtcache_flush_dev(live_cache, ifindex);
+	own_flush(ifindex);
 }
 
 /* --- switches --------------------------------------------------------------------------------- */
@@ -61,6 +63,8 @@ static void live_apply(const struct rtcache_axes *axes)
 	rtcache_axes_apply(axes);
 	if (flush && live_cache)
 		rtcache_flush(live_cache);
+	if (axes->refcnt != RTCACHE_REFCNT_PERCPU)
+		own_flush(0);
 }
 
 /* @text: "AXIS=VALUE", several, or none. */
@@ -91,8 +95,10 @@ int live_lookup_set(enum rtcache_lookup lookup)
 	wrong = rtcache_axes_check(&axes);
 	if (!wrong) {
 		live_apply(&axes);
-		if (lookup == RTCACHE_LOOKUP_OFF)
+		if (lookup == RTCACHE_LOOKUP_OFF) {
 			rtcache_flush(live_cache);
+			own_flush(0);
+		}
 	}
 	mutex_unlock(&live_lock);
 	if (wrong)

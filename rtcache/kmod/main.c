@@ -13,6 +13,7 @@
 #include "kmod/hook.h"
 #include "kmod/live.h"
 #include "kmod/net.h"
+#include "kmod/own.h"
 #include "kmod/replace.h"
 #include "kmod/replay.h"
 #include "kmod/stat.h"
@@ -148,7 +149,7 @@ static const struct {
 	int (*begin)(void);
 	void (*end)(void);
 } main_parts[] = {
-	{ hook_init, hook_exit }, { live_init, live_exit }, { stat_init, stat_exit },
+	{ hook_init, hook_exit }, { own_init, own_exit }, { live_init, live_exit }, { stat_init, stat_exit },
 	{ net_init, net_exit },
 };
 

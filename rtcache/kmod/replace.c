@@ -22,6 +22,7 @@
 #include "kmod/compat.h"
 #include "kmod/live.h"
 #include "kmod/net.h"
+#include "kmod/own.h"
 #include "kmod/replace.h"
 #include "kmod/stat.h"
 
@@ -263,6 +264,32 @@ static noinline struct rtable *output_verify(struct net *net, struct flowi4 *fl4
 	return rt;
 }
 
+/* There is an entry: what is this CPU's own result for it? */
+static noinline struct rtable *output_own(struct net *net, struct flowi4 *fl4, struct fib_result *res)
+{
+	struct rtcache_key key = output_key(net, fl4);
+	u64 hash = rtcache_hash(&key, live_cache->seed);
+	u32 gen = rt_genid_ipv4(net);
+	int oif = fl4->flowi4_oif;
+	struct rtable *rt;
+	__be32 saddr;
+
+	smp_rmb();
+	rt = own_get(&key, hash, gen, &saddr);
+	if (rt) {
+		stat_inc(out_hit);
+		if (static_branch_unlikely(&replace_verifies))
+			return output_verify(net, fl4, res, rt, saddr, gen);
+		fl4->saddr = saddr;
+		return rt;
+	}
+	stat_inc(out_own_miss);
+	rt = hook_stock_output(net, fl4, res, NULL);
+	if (output_storable(rt, res) && fl4->daddr == key.daddr && fl4->flowi4_oif == oif)
+		own_put(&key, hash, gen, rt, fl4->saddr);
+	return rt;
+}
+
 struct rtable *replace_output(struct net *net, struct flowi4 *fl4, struct fib_result *res,
 			      const struct sk_buff *skb)
 {
@@ -276,10 +303,14 @@ struct rtable *replace_output(struct net *net, struct flowi4 *fl4, struct fib_re
 	}
 	key = output_key(net, fl4);
 	e = rtcache_find(live_cache, &key, rtcache_hash(&key, live_cache->seed));
-	if (unlikely(!e || e->gen != rt_genid_ipv4(net) || !dst_valid(e->obj) || !dst_hold_safe(e->obj)))
+	if (unlikely(!e || e->gen != rt_genid_ipv4(net) || !dst_valid(e->obj)))
 		return output_miss(net, fl4, res);
-	rt = (struct rtable *)e->obj;
 	rtcache_touch(live_cache, e, jiffies);
+	if (static_branch_unlikely(&rtcache_axis_percpu_dst))
+		return output_own(net, fl4, res);
+	rt = (struct rtable *)e->obj;
+	if (unlikely(!dst_hold_safe(&rt->dst)))
+		return output_miss(net, fl4, res);
 	stat_inc(out_hit);
 	if (static_branch_unlikely(&replace_verifies))
 		return output_verify(net, fl4, res, rt, (__force __be32)e->flags, e->gen);

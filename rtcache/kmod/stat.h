@@ -11,11 +11,12 @@
 
 /*
  * hit: answered from the cache. miss: looked up by the kernel, and stored if it may be. bypass: left to
- * the kernel without a look into the cache. Each lookup counts in exactly one of the three.
+ * the kernel without a look into the cache. Each lookup counts in exactly one of the three, or
+ * with refcnt=percpu in own_miss: there is an entry, but this CPU has no result of its own for it yet.
  * verified, differs: of the hits, those that the kernel's own lookup was asked about at the same generation.
  */
 #define STAT_COUNTERS(X) X(in_hit) X(in_miss) X(in_bypass) X(out_hit) X(out_miss) X(out_bypass) \
-	X(in_verified) X(in_differs) X(out_verified) X(out_differs)
+	X(in_verified) X(in_differs) X(out_verified) X(out_differs) X(out_own_miss)
 
 struct stat_counters {
 #define STAT_FIELD(name) unsigned long name;
