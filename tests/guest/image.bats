@@ -81,6 +81,20 @@ boots()
 	[ "$(scripts/guest-image "$kernel" "$BATS_TEST_TMPDIR/mon")" != "$first" ]
 }
 
+@test "files that are named lie in /extra" {
+	kernel=$(scripts/guest-kernel debian-6.1)
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+	echo one >"$BATS_TEST_TMPDIR/more.ko"
+	first=$(scripts/guest-image "$kernel" "$mon" "$BATS_TEST_TMPDIR/more.ko")
+	cpio --quiet -i --to-stdout ./extra/more.ko <"$first" | grep -qx one
+	[ "$(scripts/guest-image "$kernel" "$mon")" != "$first" ]
+	echo two >"$BATS_TEST_TMPDIR/more.ko"
+	[ "$(scripts/guest-image "$kernel" "$mon" "$BATS_TEST_TMPDIR/more.ko")" != "$first" ]
+	run scripts/guest-image "$kernel" "$mon" "$BATS_TEST_TMPDIR/none.ko"
+	[ "$status" -eq 3 ]
+	[[ $output == *"make it first"* ]]
+}
+
 @test "a damaged image is made anew" {
 	kernel=$(scripts/guest-kernel debian-6.1)
 	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
