@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -21,7 +22,10 @@
 #include "dpdk/hush.h"
 #include "lib/err.h"
 
-enum { EAL_ARGS_MAX = 64 };
+enum {
+	EAL_ARGS_MAX = 64,
+	EAL_FILES_MIN = 64, /* about 16 are for DPDK itself, and few for a port */
+};
 
 static struct {
 	bool started, telemetry;
@@ -125,8 +129,21 @@ static const char *remedy(const struct eal_options *o, int code)
 {
 	if (code == EINVAL)
 		return "see the arguments after --";
+	if (code == EAGAIN)
+		return "raise ulimit -u, which counts all processes and threads of this user";
 	return o->huge ? "reserve hugepages (sysctl vm.nr_hugepages), or leave out --huge" :
 			 "try another --memory";
+}
+
+/* With too few DPDK ends in several ways, of which some are an abort. */
+static int check_files(struct err *err)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur >= EAL_FILES_MIN)
+		return 0;
+	return err_set(err, -EMFILE, "this process may have %u open files, and DPDK needs more: ulimit -n %d",
+		       (unsigned int)files.rlim_cur, EAL_FILES_MIN);
 }
 
 static int start(const struct eal_options *o, int argc, char **argv, struct err *err)
@@ -233,7 +250,9 @@ int eal_start(const struct eal_options *o, struct err *err)
 	argc = add_users(argv, argc, o->args, err);
 	if (argc < 0)
 		return argc;
-	ret = log_open(err);
+	ret = check_files(err);
+	if (!ret)
+		ret = log_open(err);
 	if (ret)
 		return ret;
 	/*

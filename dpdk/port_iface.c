@@ -12,6 +12,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
@@ -155,8 +156,6 @@ static int iface_alive(struct port *p, uint64_t sent_pkts, uint64_t sent_bytes, 
 		       p->name.text);
 }
 
-/* --- af_packet: ------------------------------------------------------------------------------- */
-
 static bool capable(unsigned int cap)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -165,6 +164,20 @@ static bool capable(unsigned int cap)
 	return !syscall(SYS_capget, &head, data) &&
 	       (data[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap));
 }
+
+static int iface_may_lock(const struct port *p, uint64_t bytes, struct err *err)
+{
+	uint64_t kb = (bytes + 1023) >> 10;
+	struct rlimit lock;
+
+	if (capable(CAP_IPC_LOCK) || getrlimit(RLIMIT_MEMLOCK, &lock) || bytes <= lock.rlim_cur)
+		return 0;
+	return err_set(err, -EPERM, "port %s: it locks %" PRIu64 " kB of memory, and may lock %" PRIu64
+		       ": ulimit -l %" PRIu64 ", or give it CAP_IPC_LOCK", p->name.text, kb,
+		       (uint64_t)lock.rlim_cur >> 10, kb);
+}
+
+/* --- af_packet: ------------------------------------------------------------------------------- */
 
 /* The driver writes the interface's flags, if only what they are. */
 static int packet_allowed(const struct port *p, struct err *err)
@@ -199,8 +212,12 @@ static int packet_describe(struct port *p, char device[64], char args[PORT_KIND_
 			   struct err *err)
 {
 	unsigned int slot = packet_slot(&p->conf);
+	unsigned int slots = p->conf.rx_frame_max ? PACKET_SLOTS_RX : PACKET_SLOTS;
 	int ret = packet_allowed(p, err);
 
+	/* The driver locks a ring for either direction, whether it is used or not. */
+	if (!ret)
+		ret = iface_may_lock(p, UINT64_C(2) * slots * slot * p->conf.nr_queues, err);
 	if (!ret)
 		ret = iface_check(p, err);
 	if (ret)
@@ -208,8 +225,7 @@ static int packet_describe(struct port *p, char device[64], char args[PORT_KIND_
 	snprintf(device, 64, "net_af_packet%u", p->number);
 	snprintf(args, PORT_KIND_ARGS,
 		 "iface=%s,qpairs=%u,blocksz=%u,framesz=%u,framecnt=%u,qdisc_bypass=1", p->name.arg,
-		 p->conf.nr_queues, PACKET_BLOCK_MIN, slot,
-		 p->conf.rx_frame_max ? PACKET_SLOTS_RX : PACKET_SLOTS);
+		 p->conf.nr_queues, PACKET_BLOCK_MIN, slot, slots);
 	return 0;
 }
 
@@ -229,7 +245,6 @@ const struct port_kind port_af_packet = {
 
 static int xdp_allowed(const struct port *p, struct err *err)
 {
-	struct rlimit lock;
 	int fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 && errno != EPERM)
@@ -240,12 +255,7 @@ static int xdp_allowed(const struct port *p, struct err *err)
 	if (fd < 0 || !capable(CAP_NET_ADMIN) || !(capable(CAP_BPF) || capable(CAP_SYS_ADMIN)))
 		return err_set(err, -EPERM, "port %s: it needs CAP_NET_RAW, CAP_NET_ADMIN and CAP_BPF: run "
 			       "this as root, or use af_packet:%s", p->name.text, p->name.arg);
-	if (!capable(CAP_IPC_LOCK) && !getrlimit(RLIMIT_MEMLOCK, &lock) &&
-	    lock.rlim_cur < (rlim_t)port_memory_mb(&p->name, &p->conf) << 20)
-		return err_set(err, -EPERM, "port %s: it locks %u MB of memory, and may not: raise ulimit "
-			       "-l, or give it CAP_IPC_LOCK", p->name.text,
-			       port_memory_mb(&p->name, &p->conf));
-	return 0;
+	return iface_may_lock(p, (uint64_t)port_memory_mb(&p->name, &p->conf) << 20, err);
 }
 
 static int xdp_check(const struct port *p, struct err *err)

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,14 +25,15 @@ static int vhost_describe(struct port *p, char device[64], char args[PORT_KIND_A
 {
 	const char *path = p->name.arg;
 	char trial[PATH_MAX];
+	struct err why;
 	int fd, n, ret = sock_make_way(path, err);
 
 	if (ret)
 		return ret;
 	snprintf(trial, sizeof(trial), "%s~", path);
-	fd = sock_listen(trial, err);
+	fd = sock_listen(trial, &why);
 	if (fd < 0)
-		return fd;
+		return err_set(err, fd, "port %s: cannot listen there: %s", p->name.text, strerror(-fd));
 	close(fd);
 	unlink(trial);
 	snprintf(device, 64, "net_vhost%u", p->number);

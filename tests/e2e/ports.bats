@@ -275,6 +275,21 @@ few=(--dst 198.19.0.0/24 --rate 1k --duration 1)
 		"$GEN" --port af_xdp:va "${few[@]}"
 	refused 3 'locks' ip netns exec "$near" setpriv --bounding-set -ipc_lock \
 		"$GEN" --port af_xdp:va "${few[@]}"
+	refused 3 'ulimit -l 32768' ip netns exec "$near" setpriv --bounding-set -ipc_lock \
+		prlimit --memlock=8388608 "$SINK" --source af_packet:va s.yaml
+}
+
+@test "too few open files, or threads: status 3" {
+	refused 3 'ulimit -n 64' prlimit --nofile=8 "$GEN" --port null: "${few[@]}"
+	refused 3 'ulimit -n 64' prlimit --nofile=8 "$SINK" --source "vhost:$PWD/v.sock" s.yaml
+	needs_root
+	refused 3 'ulimit -u' setpriv --reuid 65534 --clear-groups prlimit --nproc=1 "$GEN" --port null: "${few[@]}"
+}
+
+@test "the kernel's reject route on lo is no way out" {
+	needs_root
+	ip -n "$near" link set lo up
+	run -0 near timeout --preserve-status -s INT 0.5 "$SINK" --source live:lo s.yaml
 }
 
 @test "an interface that cannot or must not send: status 3" {
