@@ -61,6 +61,14 @@ static int doctor_sibling(const char *name)
 	return doctor_say(DOCTOR_OK, name, path);
 }
 
+/* Without it neither our programs nor what they measure is found. */
+static int doctor_proc(void)
+{
+	if (!access("/proc/self/exe", F_OK))
+		return 0;
+	return doctor_say(DOCTOR_MISSING, "/proc", "mount -t proc proc /proc");
+}
+
 unsigned long ctl_available_mb(void)
 {
 	unsigned long mb = 0, kb;
@@ -145,6 +153,8 @@ int verb_doctor(int argc, char **argv)
 	int missing = 0;
 
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	if (doctor_proc())
+		return EXIT_RIG;
 	missing += doctor_sibling("dststorm-gen");
 	missing += doctor_sibling("dststorm-sink");
 	missing += doctor_sibling("dststorm-mon");

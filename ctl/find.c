@@ -20,10 +20,11 @@ int ctl_find(const char *name, char *buf, struct err *err)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash;
 
-	self[n < 0 ? 0 : n] = '\0';
+	if (n < 0)
+		return err_set(err, -errno, "/proc is missing, or not readable: mount -t proc proc /proc");
+	self[n] = '\0';
 	slash = strrchr(self, '/');
-	if (slash)
-		slash[1] = '\0';
+	slash[1] = '\0';
 	for (unsigned int i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		if (snprintf(buf, PATH_MAX, "%s%s%s", self, places[i], name) < PATH_MAX &&
 		    !access(buf, X_OK))

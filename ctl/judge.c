@@ -10,6 +10,7 @@
 #include "ctl/run.h"
 #include "ctl/summary.h"
 #include "ctl/table.h"
+#include "lib/conf.h"
 
 json_t *judge_dir(const char *dir, struct err *err)
 {
@@ -22,6 +23,21 @@ json_t *judge_dir(const char *dir, struct err *err)
 	json_decref(samples);
 	json_decref(events);
 	return summary;
+}
+
+int judge_check_requires(const struct scenario *s, const json_t *summary, struct err *err)
+{
+	const struct scenario_pair *r = s->requires;
+	struct err why;
+
+	if (!s->nr_requires)
+		return 0;
+	conf_each(it, conf_get(s->conf, "require")) {
+		if (require_holds(summary, r->key, r->value, &why) < 0)
+			return conf_err(it, err, -EINVAL, "%s", why.text);
+		r++;
+	}
+	return 0;
 }
 
 int judge_requires(const struct scenario *s, const json_t *summary)

@@ -10,6 +10,12 @@
 /* The summary of the files of @dir, or NULL with @err. */
 json_t *judge_dir(const char *dir, struct err *err);
 
+/*
+ * Before the run: whether @summary, one of summary_empty(), has what the `require:` lines of @s name,
+ * and can be compared so. Returns 0 or -EINVAL.
+ */
+int judge_check_requires(const struct scenario *s, const json_t *summary, struct err *err);
+
 /* How many `require:` lines of @s do not hold; each is told on stderr. */
 int judge_requires(const struct scenario *s, const json_t *summary);
 

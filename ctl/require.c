@@ -47,7 +47,7 @@ int require_holds(const json_t *summary, const char *path, const char *rule, str
 	int holds;
 
 	if (!field || require_text(field, have, sizeof(have)))
-		return err_set(err, -EINVAL, "summary.json has no value `%s'", path);
+		return err_set(err, -EINVAL, "summary.json has no value `%s'; write for example sink.lost_pkts", path);
 	if (sscanf(rule, " %2[=!<>] %127[^\n]", op, want) != 2)
 		return err_set(err, -EINVAL, "`%s' is no comparison; write for example `== 0'", rule);
 	if (json_is_number(field)) {

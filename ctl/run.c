@@ -12,9 +12,11 @@
 
 #include "ctl/ctl.h"
 #include "ctl/jpath.h"
+#include "ctl/judge.h"
 #include "ctl/run.h"
 #include "ctl/summary.h"
 #include "lib/conf.h"
+#include "lib/huge.h"
 
 #define START_MS	200  /* between the order to start and the first packet */
 #define DONE_SLACK_S	15.0 /* the generator may take that much longer than asked */
@@ -328,17 +330,32 @@ static void run_init(struct run *run)
 		run->lab.ns[i] = -1;
 }
 
+static json_t *run_summary(const struct run *run)
+{
+	json_t *streams = json_array(), *summary;
+
+	for (uint32_t i = 0; i < run->scenario.nr_streams; i++)
+		json_array_append_new(streams, json_pack("{s:s}", "name", run->scenario.streams[i].name));
+	summary = summary_empty(run->scenario.name, streams);
+	json_decref(streams);
+	return summary;
+}
+
 static int run_prepare(struct run *run, struct err *err)
 {
 	int ret;
 
+	/* How many generator and sink need they tell themselves. */
+	if (run->opt.huge && !huge_free_mb())
+		return err_set(err, -ENOMEM, "no hugepages are free: sysctl vm.nr_hugepages=256, or "
+			       "leave out --huge");
 	/* Before there is a loop, so that a signal ends it and what it waits for. */
 	ret = run->lab.ops->prepare(run, err);
 	if (!ret)
 		ret = loop_init(&run->loop, run_on_exit, run, err);
 	if (!ret)
 		ret = results_open(&run->results, run->opt.results, run->scenario.name,
-				   summary_empty(run->scenario.name), err);
+				   run_summary(run), err);
 	if (!ret)
 		ret = rundir_open(&run->rundir, err);
 	if (ret)
@@ -398,7 +415,9 @@ static int run_load(struct run *run, struct err *err)
 				       .nr_overrides = run->opt.nr_sets,
 				       .allow = run->opt.allow,
 				       .nr_allow = run->opt.nr_allow};
+	json_t *summary;
 	size_t len;
+	int ret;
 
 	run->text = conf_file(run->opt.scenario, &len, err);
 	if (!run->text)
@@ -406,7 +425,13 @@ static int run_load(struct run *run, struct err *err)
 	if (strlen(run->text) != len)
 		return err_set(err, -EINVAL, "%s: not a text: give a scenario file", run->opt.scenario);
 	from.text = run->text;
-	return scenario_load(&run->scenario, &from, err);
+	ret = scenario_load(&run->scenario, &from, err);
+	if (ret)
+		return ret;
+	summary = run_summary(run);
+	ret = judge_check_requires(&run->scenario, summary, err);
+	json_decref(summary);
+	return ret;
 }
 
 int run_scenario(struct run *run)

@@ -272,13 +272,15 @@ static json_t *summary_fill(const json_t *manifest, const json_t *samples, struc
 	return out;
 }
 
-json_t *summary_empty(const char *scenario)
+json_t *summary_empty(const char *scenario, const json_t *streams)
 {
 	json_t *manifest = json_pack("{s:s}", "scenario", scenario);
-	struct summary_src none = {0};
+	json_t *gen = json_pack("{s:O}", "streams", streams);
+	struct summary_src none = {.gen = gen};
 	json_t *out = summary_fill(manifest, NULL, &none);
 
 	json_decref(manifest);
+	json_decref(gen);
 	return out;
 }
 

@@ -11,8 +11,11 @@
 /* Causes under which a lost packet may stand, as dststorm-mon names them; NULL-terminated. */
 extern const char *const summary_causes[];
 
-/* The summary of a run that has not ended yet: valid false, every number 0. */
-json_t *summary_empty(const char *scenario);
+/*
+ * The summary of a run that has not ended yet: valid false, every number 0. @streams: an array of
+ * objects with a "name"; borrowed. It has every field that the summary of the run will have.
+ */
+json_t *summary_empty(const char *scenario, const json_t *streams);
 
 /*
  * @manifest: manifest.json. @samples, @events: arrays of the lines of samples.jsonl and

@@ -16,6 +16,7 @@
 
 #include "dpdk/eal.h"
 #include "lib/err.h"
+#include "lib/huge.h"
 #include "lib/netif.h"
 
 enum { PCI_ADDRESS = 16, PCI_PATH = 320, PCI_FRAME_OVER_MTU = 14 };
@@ -130,31 +131,6 @@ static int pci_check(const struct port_name *name, const char *address, struct e
 		       address);
 }
 
-/* Megabytes in free hugepages of all sizes. */
-static unsigned long pci_free_hugepages(void)
-{
-	static const char root[] = "/sys/kernel/mm/hugepages";
-	unsigned long kb, nr, sum = 0;
-	DIR *dir = opendir(root);
-	char path[PCI_PATH];
-	struct dirent *e;
-	FILE *f;
-
-	while (dir && (e = readdir(dir))) {
-		if (sscanf(e->d_name, "hugepages-%lukB", &kb) != 1)
-			continue;
-		snprintf(path, sizeof(path), "%s/%.40s/free_hugepages", root, e->d_name);
-		f = fopen(path, "re");
-		if (f && fscanf(f, "%lu", &nr) == 1)
-			sum += nr * kb / 1024;
-		if (f)
-			fclose(f);
-	}
-	if (dir)
-		closedir(dir);
-	return sum;
-}
-
 static int pci_prepare(const struct port_name *name, struct eal_options *o, struct err *err)
 {
 	char address[PCI_ADDRESS] = "";
@@ -167,7 +143,7 @@ static int pci_prepare(const struct port_name *name, struct eal_options *o, stru
 		return ret;
 	if (o->nr_pci == EAL_PCI_MAX)
 		return err_set(err, -E2BIG, "port %s: at most %d PCI devices", name->text, EAL_PCI_MAX);
-	free_mb = pci_free_hugepages();
+	free_mb = huge_free_mb();
 	if (free_mb < o->memory_mb)
 		return err_set(err, -ENOMEM, "port %s: a card needs hugepages, %u MB of them, and %lu MB "
 			       "are free: sysctl vm.nr_hugepages=%u", name->text, o->memory_mb, free_mb,

@@ -337,9 +337,12 @@ static void test_sink_counters(void **state)
 
 static void test_empty_is_not_valid(void **state)
 {
-	json_t *s = summary_empty("x");
+	json_t *streams = json_pack("[{s:s}]", "name", "live");
+	json_t *s = summary_empty("x", streams);
 
 	(void)state;
+	assert_non_null(jpath(s, "streams.live.sink.lost_pkts"));
+	json_decref(streams);
 	assert_true(json_is_false(json_object_get(s, "valid")));
 	assert_string_equal(json_string_value(json_object_get(s, "scenario")), "x");
 	assert_non_null(jpath(s, "neigh.ipv4.table_fulls"));
