@@ -77,7 +77,10 @@ static int ctl_main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "--usage") || !strcmp(argv[1], "help"))
 		return usage(stdout, EXIT_OK);
-	fprintf(stderr, "dststorm: no verb `%s'; see dststorm --help\n", argv[1]);
+	if (!access(argv[1], F_OK))
+		fprintf(stderr, "dststorm: no verb `%s'; try dststorm run %s\n", argv[1], argv[1]);
+	else
+		fprintf(stderr, "dststorm: no verb `%s'; see dststorm --help\n", argv[1]);
 	return EXIT_USAGE;
 }
 

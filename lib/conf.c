@@ -18,6 +18,9 @@
 #include "lib/conf_tree.h"
 #include "lib/err.h"
 
+/* Of UTF-8. Some editors begin a text with it; libyaml, told the encoding, takes it for content. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 struct parse {
 	yaml_parser_t yaml;
 	const char *text;
@@ -351,6 +354,10 @@ struct conf *conf_parse(const char *text, size_t len, const char *name, struct e
 		err_set(err, -ENOMEM, "%s: out of memory", name);
 		conf_free(&r->top);
 		return NULL;
+	}
+	if (len >= strlen(BYTE_ORDER_MARK) && !memcmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK))) {
+		text += strlen(BYTE_ORDER_MARK);
+		len -= strlen(BYTE_ORDER_MARK);
 	}
 	c = conf_parse_value(text, len, file, true, 0, err);
 	if (c && c->type != CONF_MAP) {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <net/route.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -129,13 +130,13 @@ static bool netif_default4(const char *line, char *name)
 	       !mask;
 }
 
-/* "DST LEN SRC LEN GATEWAY METRIC REFCNT USE FLAGS eth0"; lo has a reject route. */
+/* "DST LEN SRC LEN GATEWAY METRIC REFCNT USE FLAGS eth0"; by a reject route nothing leaves. */
 static bool netif_default6(const char *line, char *name)
 {
-	unsigned int len;
+	unsigned int len, flags;
 
-	return sscanf(line, "%*32s %x %*32s %*x %*32s %*x %*x %*x %*x %15s", &len, name) == 2 &&
-	       !len && strspn(line, "0") == 32;
+	return sscanf(line, "%*32s %x %*32s %*x %*32s %*x %*x %*x %x %15s", &len, &flags, name) == 3 &&
+	       !len && strspn(line, "0") == 32 && !(flags & RTF_REJECT);
 }
 
 bool netif_has_default_route(const char *name)

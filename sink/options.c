@@ -113,6 +113,20 @@ static int option_source(struct options *o, const char *text, struct err *err)
 	return 0;
 }
 
+static int option_scenario(struct options *o, const char *text, struct err *err)
+{
+	struct options other = {0};
+	struct err ignored;
+
+	if (!option_source(&other, text, &ignored))
+		return err_set(err, -EINVAL, "\"%.128s\" is a source, not a scenario: give -s %.128s",
+			       text, text);
+	if (o->scenario)
+		return err_set(err, -EINVAL, "one scenario is enough: \"%.128s\" is too much", text);
+	o->scenario = text;
+	return 0;
+}
+
 static int option(int key, char *arg, struct argp_state *state)
 {
 	struct parsing *p = state->input;
@@ -178,13 +192,7 @@ static int option(int key, char *arg, struct argp_state *state)
 				state->argv[state->next - 1]);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (o->scenario)
-			return err_set(p->err, -EINVAL,
-				       "one scenario is enough: \"%.128s\" is too "
-				       "much",
-				       arg);
-		o->scenario = arg;
-		return 0;
+		return option_scenario(o, arg, p->err);
 	}
 	return ARGP_ERR_UNKNOWN;
 }

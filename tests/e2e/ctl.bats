@@ -101,6 +101,32 @@ bats_require_minimum_version 1.5.0
 		--set 'streams.0.destinations=[224.0.0.0/24]' configs/overflow.yaml
 }
 
+@test "a requirement of something that no summary has" {
+	bad 2 '--set require: .*no value .foo.bar' run --results "$R" --set 'require=[foo.bar == 0]' \
+		configs/overflow.yaml
+	bad 2 'no value .streams.nobody' run --results "$R" configs/overflow.yaml \
+		--set 'require=[verdict == clean, streams.nobody.sink.lost_pkts == 0]'
+	bad 2 'is a number' run --results "$R" --set 'require=[sink.lost_pkts == few]' configs/overflow.yaml
+	[ ! -e "$R" ]
+}
+
+@test "no free hugepages" {
+	! grep -qv '^0$' /sys/kernel/mm/hugepages/*/free_hugepages || skip "SKIP: there are free hugepages"
+	bad 3 'no hugepages are free: sysctl' run --huge --results "$R" configs/overflow.yaml
+	[ ! -e "$R" ]
+}
+
+@test "no /proc" {
+	[ "$(id -u)" -eq 0 ] || skip "SKIP: unmounting /proc needs root"
+	for verb in "run --results $R configs/overflow.yaml" doctor; do
+		run -3 unshare -m sh -c "umount -l /proc && exec ./dststorm $verb"
+		echo "$output"
+		[[ $output == *'mount -t proc proc /proc' ]]
+		[ "${#lines[@]}" -eq 1 ]
+	done
+	[ ! -e "$R" ]
+}
+
 @test "an absent kernel" {
 	bad 3 'kernel' run --results "$R" --set dut.kernel=/nowhere/bzImage configs/overflow.yaml
 	bad 2 'debian-6.1' run --results "$R" --set dut.kernel=debian-9.9 configs/overflow.yaml
@@ -127,6 +153,7 @@ bats_require_minimum_version 1.5.0
 
 @test "verbs and options that do not exist" {
 	bad 2 "no verb \`flood'" flood
+	bad 2 'try dststorm run configs/overflow.yaml' configs/overflow.yaml
 	run ./dststorm run --nonsense
 	[ "$status" -eq 2 ]
 	run ./dststorm run

@@ -351,6 +351,7 @@ assert sum(json.loads(l)["received"] for l in open("dest")) == json.load(open("g
 	{ head -c 20 c.pcap; printf '\145\0\0\0'; } >raw.pcap
 	printf 'name: x\nnonsense: 1\n' >bad.yaml
 	fails 2 'where from' s.yaml
+	fails 2 'give -s pcap:c.pcap' pcap:c.pcap s.yaml
 	fails 2 'is live:INTERFACE or a port' --source udp:1
 	fails 2 'lacks a name' --source pcap:
 	fails 2 'is no port' --source c.pcap

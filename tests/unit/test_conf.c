@@ -55,6 +55,16 @@ static void lines_types_and_quotes_are_kept(void **state)
 	conf_free(root);
 }
 
+static void a_byte_order_mark_is_no_content(void **state)
+{
+	struct conf *root = parse("\xef\xbb\xbf" "a: 1\n");
+
+	(void)state;
+	assert_int_equal(conf_get(root, "a")->line, 1);
+	assert_string_equal(conf_get(root, "a")->value, "1");
+	conf_free(root);
+}
+
 static void what_is_no_scenario_is_refused_with_its_line(void **state)
 {
 	static const struct {
@@ -389,6 +399,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_types_and_quotes_are_kept),
+		cmocka_unit_test(a_byte_order_mark_is_no_content),
 		cmocka_unit_test(what_is_no_scenario_is_refused_with_its_line),
 		cmocka_unit_test(hostile_sizes_are_refused),
 		cmocka_unit_test(long_paths_leave_room_for_the_sentence),
