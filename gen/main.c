@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "capture/capture.h"
 #include "gen/agent.h"
@@ -23,6 +24,7 @@ static void ignore_signals(void)
 
 static int dry_run(const struct options *o, int *code, struct err *err)
 {
+	char text[512];
 	struct plan plan;
 	int ret = plan_make(&plan, &o->request, err);
 
@@ -32,9 +34,12 @@ static int dry_run(const struct options *o, int *code, struct err *err)
 	if (!plan.unlimited)
 		*code = EXIT_RIG;
 	ret = dryrun_write(&plan, o->dry_run, err);
-	plan_free(&plan);
-	if (!ret)
+	if (!ret) {
 		*code = EXIT_OK;
+		plan_text(&plan, strcmp(o->dry_run, "-") ? o->dry_run : "stdout", text, sizeof(text));
+		fprintf(stderr, "%s\n", text);
+	}
+	plan_free(&plan);
 	return ret;
 }
 

@@ -230,11 +230,12 @@ dry()
 }
 
 @test "a dry run of which somebody reads the beginning is no failure" {
-	run bash -c 'set -o pipefail; "$0" "$@" | head -n 1' "$GEN" --dst 198.18.0.0/16 --rate 100k \
-		--duration 1 --dry-run -
-	echo "$output"
+	run --separate-stderr bash -c 'set -o pipefail; "$0" "$@" | head -n 1' "$GEN" --dst 198.18.0.0/16 \
+		--rate 100k --duration 1 --dry-run -
+	echo "$output $stderr"
 	[ "$status" -eq 0 ]
 	[ "${#lines[@]}" -eq 1 ]
+	[ "$stderr" = "flood: 100000 packets -> 65536 destinations via stdout" ]
 }
 
 @test "what goes through a port is what the dry run says" {
@@ -514,7 +515,7 @@ refused()
 	refused 3 'No space left' "${some[@]}" --dry-run full.txt
 	ln -s /dev/full full.pcap
 	refused 3 'No space left' "${some[@]}" --dry-run full.pcap
-	refused 3 'cannot listen' --port vhost:none/v.sock "${some[@]}"
+	refused 3 'port vhost:none/v.sock: cannot listen' --port vhost:none/v.sock "${some[@]}"
 	refused 3 'cannot listen' --control none/c.sock --port null:
 	echo precious >file
 	refused 3 'is no socket' --control file --port null:
