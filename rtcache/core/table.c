@@ -77,29 +77,37 @@ static void slot_remove(struct rtcache *c, struct rtcache_set *set, unsigned int
 }
 
 /* RTCACHE_WAYS: it is not there. */
-static unsigned int slot_of(const struct rtcache_set *set, const struct rtcache_key *key)
+static unsigned int slot_of(const struct rtcache_set *set, const struct rtcache_key *key, u64 hash)
 {
-	for (unsigned int i = 0; i < RTCACHE_WAYS; i++) {
-		const struct rtcache_entry *e = slot_get(set, i);
+	u64 found = rtcache_match(set->tags, rtcache_tag(hash));
 
-		if (e && rtcache_key_same(&e->key, key))
+	for (; found; found &= found - 1) {
+		unsigned int i = __ffs(found) >> 3;
+
+		/* Under the lock each tag has its entry; what only seems to be one may have none. */
+		if (slot_get(set, i) && rtcache_key_same(&slot_get(set, i)->key, key))
 			return i;
 	}
 	return RTCACHE_WAYS;
 }
 
-/* A slot that is empty, while there are fewer than @most entries. RTCACHE_WAYS: none. */
+static unsigned int slot_count(const struct rtcache_set *set)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < RTCACHE_WAYS; i++)
+		nr += slot_get(set, i) != NULL;
+	return nr;
+}
+
+/* The first slot that is empty, while there are fewer than @most entries. RTCACHE_WAYS: none. */
 static unsigned int slot_free(const struct rtcache_set *set, unsigned int most)
 {
-	unsigned int nr = 0, empty = RTCACHE_WAYS;
+	u64 empty = rtcache_match(set->tags, 0); /* of these the lowest surely is */
 
-	for (unsigned int i = 0; i < RTCACHE_WAYS; i++) {
-		if (slot_get(set, i))
-			nr++;
-		else if (empty == RTCACHE_WAYS)
-			empty = i;
-	}
-	return nr < most ? empty : RTCACHE_WAYS;
+	if (!empty || (most < RTCACHE_WAYS && slot_count(set) >= most))
+		return RTCACHE_WAYS;
+	return __ffs(empty) >> 3;
 }
 
 /* Of the least recently used entry. RTCACHE_WAYS: the set is empty. */
@@ -136,7 +144,7 @@ static bool set_admit(struct rtcache *c, struct rtcache_set *set)
 /* The lock is held. Returns 0, -EEXIST, -ENOMEM, or -ENOSPC: nothing that is here can make room. */
 static int set_insert(struct rtcache *c, struct rtcache_set *set, struct rtcache_entry *e, u32 gateway)
 {
-	unsigned int at = slot_of(set, &e->key);
+	unsigned int at = slot_of(set, &e->key, e->links->hash);
 
 	if (at < RTCACHE_WAYS) {
 		const struct rtcache_entry *old = slot_get(set, at);

@@ -47,7 +47,7 @@ static bool rt_storable(const struct rtable *rt)
 	       !rt->dst.expires && !compat_uncached(rt);
 }
 
-static void store(const struct rtcache_key *key, struct rtable *rt, u32 gen, u32 conf, u32 flags)
+static void store(const struct rtcache_key *key, u64 hash, struct rtable *rt, u32 gen, u32 conf, u32 flags)
 {
 	struct rtcache_value v = {
 		.obj = &rt->dst, .gen = gen, .conf = conf, .flags = flags,
@@ -57,7 +57,7 @@ static void store(const struct rtcache_key *key, struct rtable *rt, u32 gen, u32
 
 	if (!dst_hold_safe(&rt->dst))
 		return;
-	if (rtcache_insert(live_cache, key, rtcache_hash(key, live_cache->seed), &v, jiffies))
+	if (rtcache_insert(live_cache, key, hash, &v, jiffies))
 		dst_release(&rt->dst);
 }
 
@@ -154,7 +154,7 @@ static noinline int input_verify(struct sk_buff *skb, __be32 daddr, __be32 saddr
 
 /* The key is made once more: one that has an address costs every hit more than that. */
 static noinline int input_miss(struct sk_buff *skb, __be32 daddr, __be32 saddr, u8 tos,
-			       struct net_device *dev)
+			       struct net_device *dev, u64 hash)
 {
 	u32 gen = rt_genid_ipv4(dev_net(dev)), conf;
 	u16 before = IPCB(skb)->flags;
@@ -169,7 +169,7 @@ static noinline int input_miss(struct sk_buff *skb, __be32 daddr, __be32 saddr, 
 	if (ret || before & REPLACE_IPCB || conf == CONF_ODD || !rt_storable(skb_rtable(skb)))
 		return ret;
 	key = input_key(skb, daddr, saddr, tos, dev);
-	store(&key, skb_rtable(skb), gen, conf, IPCB(skb)->flags & REPLACE_IPCB);
+	store(&key, hash, skb_rtable(skb), gen, conf, IPCB(skb)->flags & REPLACE_IPCB);
 	return 0;
 }
 
@@ -183,21 +183,23 @@ int replace_input(struct sk_buff *skb, __be32 daddr, __be32 saddr, u8 tos, struc
 	const struct net *net = dev_net(dev);
 	struct rtcache_entry *e;
 	struct rtcache_key key;
+	u64 hash;
 
 	if (unlikely(!static_branch_likely(&replace_caches) || !in || input_bypass(skb, net))) {
 		stat_inc(in_bypass);
 		return hook_stock_input(skb, daddr, saddr, tos, dev);
 	}
 	key = input_key(skb, daddr, saddr, tos, dev);
-	e = rtcache_find(live_cache, &key, rtcache_hash(&key, live_cache->seed));
+	hash = rtcache_hash(&key, live_cache->seed);
+	e = rtcache_find(live_cache, &key, hash);
 	if (unlikely(!e || e->gen != rt_genid_ipv4(net) || e->conf != input_conf(in, net) ||
 		     !dst_valid(e->obj)))
-		return input_miss(skb, daddr, saddr, tos, dev);
+		return input_miss(skb, daddr, saddr, tos, dev, hash);
 	rtcache_touch(live_cache, e, jiffies);
 	if (static_branch_unlikely(&replace_verifies))
 		return input_verify(skb, daddr, saddr, tos, dev, e);
 	if (unlikely(!input_take(skb, e)))
-		return input_miss(skb, daddr, saddr, tos, dev);
+		return input_miss(skb, daddr, saddr, tos, dev, hash);
 	stat_inc(in_hit);
 	return 0;
 }
@@ -231,7 +233,8 @@ static __always_inline struct rtcache_key output_key(const struct net *net, cons
 				rtcache_where(fl4->flowi4_oif, fl4->flowi4_tos & REPLACE_TOS, how));
 }
 
-static noinline struct rtable *output_miss(struct net *net, struct flowi4 *fl4, struct fib_result *res)
+static noinline struct rtable *output_miss(struct net *net, struct flowi4 *fl4, struct fib_result *res,
+					   u64 hash)
 {
 	struct rtcache_key key = output_key(net, fl4); /* of the flow as it was asked for */
 	u32 gen = rt_genid_ipv4(net);
@@ -243,7 +246,7 @@ static noinline struct rtable *output_miss(struct net *net, struct flowi4 *fl4, 
 	rt = hook_stock_output(net, fl4, res, NULL);
 	/* A hit restores the source, and nothing else. */
 	if (output_storable(rt, res) && fl4->daddr == key.daddr && fl4->flowi4_oif == oif)
-		store(&key, rt, gen, 0, (__force u32)fl4->saddr);
+		store(&key, hash, rt, gen, 0, (__force u32)fl4->saddr);
 	return rt;
 }
 
@@ -296,21 +299,23 @@ struct rtable *replace_output(struct net *net, struct flowi4 *fl4, struct fib_re
 	struct rtcache_entry *e;
 	struct rtcache_key key;
 	struct rtable *rt;
+	u64 hash;
 
 	if (unlikely(!static_branch_likely(&replace_caches) || output_bypass(net, fl4, skb))) {
 		stat_inc(out_bypass);
 		return hook_stock_output(net, fl4, res, skb);
 	}
 	key = output_key(net, fl4);
-	e = rtcache_find(live_cache, &key, rtcache_hash(&key, live_cache->seed));
+	hash = rtcache_hash(&key, live_cache->seed);
+	e = rtcache_find(live_cache, &key, hash);
 	if (unlikely(!e || e->gen != rt_genid_ipv4(net) || !dst_valid(e->obj)))
-		return output_miss(net, fl4, res);
+		return output_miss(net, fl4, res, hash);
 	rtcache_touch(live_cache, e, jiffies);
 	if (static_branch_unlikely(&rtcache_axis_percpu_dst))
 		return output_own(net, fl4, res);
 	rt = (struct rtable *)e->obj;
 	if (unlikely(!dst_hold_safe(&rt->dst)))
-		return output_miss(net, fl4, res);
+		return output_miss(net, fl4, res, hash);
 	stat_inc(out_hit);
 	if (static_branch_unlikely(&replace_verifies))
 		return output_verify(net, fl4, res, rt, (__force __be32)e->flags, e->gen);
