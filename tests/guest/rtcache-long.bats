@@ -8,14 +8,16 @@ setup_file()
 {
 	cd "$BATS_TEST_DIRNAME/../.." || return 1
 	build_parts
-	part busy 6.1 -smp 2 -accel tcg,thread=multi
-	part busy 6.12 -smp 2 -accel tcg,thread=multi
+	# One thread plays both CPUs: with one for each, QEMU 7.2 can execute for ever an int3 that ftrace
+	# has long replaced, whoever uses ftrace (switching its function tracer on and off shows it too).
+	part busy 6.1 -smp 2 -accel tcg,thread=single
+	part busy 6.12 -smp 2 -accel tcg,thread=single
 }
 
 @test "6.1: switched and unloaded under a flood" {
-	played busy 6.1 15
+	played busy 6.1 25
 }
 
 @test "6.12: switched and unloaded under a flood" {
-	played busy 6.12 15
+	played busy 6.12 25
 }
