@@ -11,12 +11,13 @@ import common
 import gen
 import guest
 import live
+import rtcache
 import sink
 import table
 import veth
 
 PARTS = {"gen": gen.measure, "sink": sink.measure, "veth": veth.measure, "live": live.measure,
-         "guest": guest.measure}
+         "rtcache": rtcache.measure, "guest": guest.measure}
 NR_HUGEPAGES = common.HUGE + "nr_hugepages"
 
 
