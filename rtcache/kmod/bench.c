@@ -24,6 +24,7 @@
 
 #define BENCH_CHUNK 256
 #define BENCH_CPUS_MAX 1024
+#define BENCH_EMPTY 4 /* chunks without lookups */
 
 /* What one CPU does, and found. */
 struct bench_cpu {
@@ -31,7 +32,7 @@ struct bench_cpu {
 	struct bench_run *run;
 	struct sk_buff *skb; /* the packet that is looked up for again and again; input only */
 	int cpu, last_error;
-	u64 next, lookups, errors, cycles, ns, chunks, least_cycles;
+	u64 next, lookups, errors, cycles, ns, chunks, least_cycles, loop_cycles;
 };
 
 struct bench_run {
@@ -53,7 +54,21 @@ static __be32 bench_next(struct bench_cpu *c)
 	return htonl(bench_request_address(&c->run->request, c->next++));
 }
 
-static u64 bench_input(struct bench_cpu *c, unsigned int n)
+/* What is called instead of the lookups to learn what the loops themselves cost. */
+static noinline int bench_no_input(struct sk_buff *skb, __be32 daddr, __be32 saddr, u8 tos,
+				   struct net_device *dev)
+{
+	barrier();
+	return 0;
+}
+
+static noinline struct rtable *bench_no_output(struct net *net, struct flowi4 *flow, const struct sock *sk)
+{
+	barrier();
+	return NULL;
+}
+
+static __always_inline u64 bench_input(struct bench_cpu *c, unsigned int n, bool empty)
 {
 	__be32 src = c->run->request.src;
 	struct net_device *dev = c->run->dev;
@@ -64,7 +79,10 @@ static u64 bench_input(struct bench_cpu *c, unsigned int n)
 		int ret;
 
 		IPCB(skb)->flags = 0;
-		ret = ip_route_input_noref(skb, bench_next(c), src, 0, dev);
+		if (empty)
+			ret = bench_no_input(skb, bench_next(c), src, 0, dev);
+		else
+			ret = ip_route_input_noref(skb, bench_next(c), src, 0, dev);
 		if (unlikely(ret)) {
 			c->errors++;
 			c->last_error = ret;
@@ -74,15 +92,20 @@ static u64 bench_input(struct bench_cpu *c, unsigned int n)
 	return get_cycles() - begin;
 }
 
-static u64 bench_output(struct bench_cpu *c, unsigned int n)
+static __always_inline u64 bench_output(struct bench_cpu *c, unsigned int n, bool empty)
 {
 	struct net *net = c->run->net;
 	u64 begin = get_cycles();
 
 	while (n--) {
 		struct flowi4 flow = {.daddr = bench_next(c)};
-		struct rtable *rt = ip_route_output_flow(net, &flow, NULL);
+		struct rtable *rt;
 
+		if (empty) {
+			rt = bench_no_output(net, &flow, NULL);
+			continue;
+		}
+		rt = ip_route_output_flow(net, &flow, NULL);
 		if (IS_ERR(rt)) {
 			c->errors++;
 			c->last_error = PTR_ERR(rt);
@@ -93,6 +116,24 @@ static u64 bench_output(struct bench_cpu *c, unsigned int n)
 	return get_cycles() - begin;
 }
 
+/* The least that a chunk without lookups costs. What it counted is undone. */
+static void bench_empty(struct bench_cpu *c)
+{
+	u64 next = c->next;
+
+	c->loop_cycles = U64_MAX;
+	for (int i = 0; i < BENCH_EMPTY; i++) {
+		u64 cycles;
+
+		local_bh_disable();
+		cycles = c->run->request.input ? bench_input(c, BENCH_CHUNK, true) :
+						 bench_output(c, BENCH_CHUNK, true);
+		local_bh_enable();
+		c->loop_cycles = min(c->loop_cycles, cycles);
+		c->next = next;
+	}
+}
+
 static void bench_chunk(struct bench_cpu *c, unsigned int n)
 {
 	u64 begin, cycles;
@@ -100,7 +141,7 @@ static void bench_chunk(struct bench_cpu *c, unsigned int n)
 	local_bh_disable();
 	rcu_read_lock();
 	begin = ktime_get_ns();
-	cycles = c->run->request.input ? bench_input(c, n) : bench_output(c, n);
+	cycles = c->run->request.input ? bench_input(c, n, false) : bench_output(c, n, false);
 	c->ns += ktime_get_ns() - begin;
 	rcu_read_unlock();
 	local_bh_enable();
@@ -115,6 +156,7 @@ static void bench_work(struct work_struct *work)
 	struct bench_cpu *c = container_of(work, struct bench_cpu, work);
 	struct bench_run *run = c->run;
 
+	bench_empty(c);
 	atomic_dec(&run->arriving);
 	while (atomic_read(&run->arriving) && !READ_ONCE(run->stop))
 		cond_resched();
@@ -287,6 +329,7 @@ static void bench_show_cpu(struct seq_file *m, const struct bench_cpu *c)
 	bench_show_ratio(m, "cycles_per_lookup", c->cycles, c->lookups);
 	bench_show_ratio(m, "cycles_per_lookup_least", c->least_cycles, c->chunks ? BENCH_CHUNK : 0);
 	bench_show_ratio(m, "ns_per_lookup", c->ns, c->lookups);
+	bench_show_ratio(m, "loop_cycles_per_lookup", c->loop_cycles, BENCH_CHUNK);
 	seq_putc(m, '}');
 }
 
