@@ -120,6 +120,8 @@ static bool input_take(struct sk_buff *skb, const struct rtcache_entry *e)
 {
 	struct dst_entry *dst = e->obj;
 
+	if (!dst)
+		unreachable(); /* the compiler then knows all that follows for NULL away */
 	if (static_branch_unlikely(&rtcache_axis_noref)) {
 		skb_dst_set_noref(skb, dst);
 	} else {
@@ -154,7 +156,7 @@ static noinline int input_verify(struct sk_buff *skb, __be32 daddr, __be32 saddr
 
 /* The key is made once more: one that has an address costs every hit more than that. */
 static noinline int input_miss(struct sk_buff *skb, __be32 daddr, __be32 saddr, u8 tos,
-			       struct net_device *dev, u64 hash)
+			       struct net_device *dev)
 {
 	u32 gen = rt_genid_ipv4(dev_net(dev)), conf;
 	u16 before = IPCB(skb)->flags;
@@ -169,7 +171,7 @@ static noinline int input_miss(struct sk_buff *skb, __be32 daddr, __be32 saddr, 
 	if (ret || before & REPLACE_IPCB || conf == CONF_ODD || !rt_storable(skb_rtable(skb)))
 		return ret;
 	key = input_key(skb, daddr, saddr, tos, dev);
-	store(&key, hash, skb_rtable(skb), gen, conf, IPCB(skb)->flags & REPLACE_IPCB);
+	store(&key, rtcache_hash(&key, live_cache->seed), skb_rtable(skb), gen, conf, IPCB(skb)->flags & REPLACE_IPCB);
 	return 0;
 }
 
@@ -183,23 +185,21 @@ int replace_input(struct sk_buff *skb, __be32 daddr, __be32 saddr, u8 tos, struc
 	const struct net *net = dev_net(dev);
 	struct rtcache_entry *e;
 	struct rtcache_key key;
-	u64 hash;
 
 	if (unlikely(!static_branch_likely(&replace_caches) || !in || input_bypass(skb, net))) {
 		stat_inc(in_bypass);
 		return hook_stock_input(skb, daddr, saddr, tos, dev);
 	}
 	key = input_key(skb, daddr, saddr, tos, dev);
-	hash = rtcache_hash(&key, live_cache->seed);
-	e = rtcache_find(live_cache, &key, hash);
+	e = rtcache_find(live_cache, &key, rtcache_hash(&key, live_cache->seed));
 	if (unlikely(!e || e->gen != rt_genid_ipv4(net) || e->conf != input_conf(in, net) ||
 		     !dst_valid(e->obj)))
-		return input_miss(skb, daddr, saddr, tos, dev, hash);
+		return input_miss(skb, daddr, saddr, tos, dev);
 	rtcache_touch(live_cache, e, jiffies);
 	if (static_branch_unlikely(&replace_verifies))
 		return input_verify(skb, daddr, saddr, tos, dev, e);
 	if (unlikely(!input_take(skb, e)))
-		return input_miss(skb, daddr, saddr, tos, dev, hash);
+		return input_miss(skb, daddr, saddr, tos, dev);
 	stat_inc(in_hit);
 	return 0;
 }
