@@ -124,10 +124,12 @@ try()
 	wait $pid
 }
 
+# bats test_tags=long
 @test "50 kpps, 2 lanes: the asked rate, and no window over its budget" {
 	try 50000 2 64 a
 }
 
+# bats test_tags=long
 @test "1 Mpps, 2 lanes: the asked rate, and no window over its budget" {
 	try 1000000 2 512 a
 }

@@ -229,6 +229,7 @@ lost()
 	grep -q '"state": *"failed"' sink.json
 }
 
+# bats test_tags=long
 @test "an interface that is set down or goes: one line, status 3, within seconds" {
 	for source in live:vc af_packet:vc; do
 		lost 'is down: ip link set vc up' "$source" link set vc down

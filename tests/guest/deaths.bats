@@ -78,6 +78,7 @@ kill_at_random()
 	for ((n = 0; n < DEATHS; n++)); do kill_at_random dststorm-gen; done
 }
 
+# bats test_tags=long
 @test "kill -9 of dststorm-sink" {
 	for ((n = 0; n < DEATHS; n++)); do kill_at_random dststorm-sink; done
 }
@@ -136,6 +137,7 @@ EOF
 	done
 }
 
+# bats test_tags=long
 @test "a guest that hangs is told within 10 s" {
 	died hang 2 10
 }
