@@ -15,9 +15,9 @@ setup_file()
 }
 
 @test "6.1: hits, what is not cached, what makes invalid, limits, traces" {
-	played cache 6.1 112
+	played cache 6.1 77
 }
 
 @test "6.12: hits, what is not cached, what makes invalid, limits, traces" {
-	played cache 6.12 112
+	played cache 6.12 77
 }
