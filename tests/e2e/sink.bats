@@ -207,6 +207,18 @@ peer_ends()
 	[ "$(field got.json lost_by_schedule_pkts)" -eq 2600 ]
 }
 
+@test "rate max without a count: what came last is all that is known to be sent" {
+	local order
+	"$mkpcap" packets=100 lose=5 >c.pcap 2>/dev/null
+	for order in sequential uniform; do
+		scenario s.yaml 10000 5000 "$order"
+		sed -i -e '/count:/d' -e '/new_dest/d' -e 's/rate_pps: .*/rate_pps: max/' s.yaml
+		timeout 10 "$sink" --source pcap:c.pcap s.yaml >got.json
+		echo "$order: $(field got.json lost_by_schedule_pkts) of 100 lost"
+		[ "$(field got.json lost_by_schedule_pkts)" -lt 100 ]
+	done
+}
+
 @test "without a scenario: addresses and sequence" {
 	"$mkpcap" packets=5000 lose=10 dup=20 swap=25 csum=30 arp=40 other=50 2>want >c.pcap
 	# The last packet of the flow is lost: no range tells of it.
