@@ -353,9 +353,9 @@ static void lane_run_max(struct lane *l)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static void lane_wait_for_start(struct lane *l)
+static void lane_wait_for_start(struct lane *l, uint64_t t0)
 {
-	uint64_t now, t0 = l->lanes->t0_ns;
+	uint64_t now;
 
 	while (!stopped(l) && (now = clock_ns()) < t0) {
 		lane_send_replies(l);
@@ -391,11 +391,13 @@ void *lane_main(void *arg)
 		lane_end(l);
 		return NULL;
 	}
-	lane_wait_for_start(l);
-	if (plan_has_rate(l->lanes->plan))
+	if (plan_has_rate(l->lanes->plan)) {
+		lane_wait_for_start(l, l->lanes->t0_ns);
 		lane_run_paced(l);
-	else
+	} else {
+		lane_wait_for_start(l, l->streams->walk.t0_ns);
 		lane_run_max(l);
+	}
 	lane_end(l);
 	rte_thread_unregister();
 	return NULL;

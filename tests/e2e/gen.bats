@@ -264,6 +264,8 @@ dry()
 	[ "$(field sent_pkts)" -eq 100001 ]
 	[ "$(field destinations_sent)" -eq 100001 ]
 	[ "$(field unsent_pkts)" -eq 0 ]
+	"$GEN" --port null: --dst 198.18.0.0/15 --rate max --duration 0.5 --set streams.0.start_s=0.4 >out
+	[ $(($(field last_tx_ns) - $(field first_tx_ns))) -lt 200000000 ]
 }
 
 # --- vhost ---------------------------------------------------------------------------------------
