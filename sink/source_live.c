@@ -91,9 +91,12 @@ static void live_count(struct source_live *l)
 /* The same, for all to see. Under the lock. */
 static void live_tell(struct source_live *l)
 {
+	uint64_t dropped = netif_dropped(l->name);
+
 	live_count(l);
 	l->sink->drops.capture_dropped_pkts = l->dropped_pkts - l->dropped_base;
-	l->sink->drops.interface_dropped_pkts = netif_dropped(l->name) - l->interface_base;
+	if (dropped >= l->interface_base) /* else it is gone, and the last count stands */
+		l->sink->drops.interface_dropped_pkts = dropped - l->interface_base;
 	l->next_count_ns = sink_now_ns() + LIVE_COUNT_NS;
 }
 

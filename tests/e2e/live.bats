@@ -208,6 +208,13 @@ lost()
 	ip -n "$far" link add vc type veth peer name vd
 	ip -n "$far" link set vc up
 	ip -n "$far" link set vd up
+	# What the interface dropped before is none of the sink's, also once nobody can be asked.
+	ip netns exec "$far" /usr/bin/python3 - <<-'EOF'
+		import socket
+		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+		s.bind(("vd", 0))
+		s.send(b"\xff" * 6 + b"\2" + b"\0" * 5 + b"\x88\xb5" + b"\0" * 46)
+	EOF
 	ip netns exec "$far" "$SINK" --source "$2" --json sink.json s.yaml 2>sink.err 3>&- &
 	sink=$!
 	for _ in {1..100}; do
@@ -227,6 +234,7 @@ lost()
 	[ "$status" -eq 3 ]
 	[ "$(cat sink.err)" = "dststorm-sink: the interface vc $words" ]
 	grep -q '"state": *"failed"' sink.json
+	[ "$(field sink.json interface_dropped_pkts)" -eq 0 ]
 }
 
 # bats test_tags=long
