@@ -88,10 +88,13 @@ static int prepare(struct lanes *l, struct err *err)
 	if (tag_offset < 0)
 		return tag_offset;
 	l->lane = aligned_alloc(64, l->nr * sizeof(*l->lane));
-	l->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!l->lane || l->done_fd < 0)
+	if (!l->lane)
 		return err_set(err, -ENOMEM, "no memory for %" PRIu32 " lanes", l->nr);
 	memset(l->lane, 0, l->nr * sizeof(*l->lane));
+	l->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (l->done_fd < 0)
+		return err_set(err, -errno, "no descriptor for the end of the lanes: %s: raise "
+			       "ulimit -n", strerror(errno));
 	for (uint32_t i = 0; i < l->nr && !ret; i++)
 		ret = lane_init(l, i, tag_offset, err);
 	return ret;
