@@ -183,9 +183,10 @@ const struct table table_lfht = { "cds_lfht", lfht_make, lfht_look, lfht_end, lf
 
 static struct rte_hash *rte;
 
+/* The better half: its low bits are not those of one product alone. */
 static uint32_t rte_sig(uint64_t hash)
 {
-	return (uint32_t)(hash ^ hash >> 32);
+	return (uint32_t)(hash >> 32);
 }
 
 static int want_large_pages(const struct rte_memseg_list *list, void *arg)

@@ -63,10 +63,15 @@ def sample(pair, argv, seconds, settle=lambda process: None):
 
 def separate(process):
     """As testpmd does: the sending thread alone on its core."""
-    cpu = common.thread_cpu_ns(process.pid)
-    time.sleep(0.1)
-    others = {tid: ns for tid, ns in common.thread_cpu_ns(process.pid).items() if tid != process.pid}
-    gen.separate(process.pid, common.busiest(cpu, others)[0])
+    cpu, lane, until = common.thread_cpu_ns(process.pid), None, common.now() + 2
+    while lane is None:
+        if process.poll() is not None or common.now() > until:
+            raise common.Missing("dststorm-gen ended, or does not send")
+        time.sleep(0.1)
+        others = {tid: ns for tid, ns in common.thread_cpu_ns(process.pid).items() if tid != process.pid}
+        lane, ran = common.busiest(cpu, others)
+        lane = lane if ran else None
+    gen.separate(process.pid, lane)
 
 
 def gen_sample(opt, pair, port, seconds):
