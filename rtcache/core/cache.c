@@ -142,7 +142,7 @@ int rtcache_set_limits(struct rtcache *c, const struct rtcache_limits *limits)
 	c->limits = *limits;
 	rcu_read_lock();
 	while ((u32)atomic_read(&c->count) > limits->max_size &&
-	       rtcache_table_evict(c, U32_MAX, RTCACHE_EVICTED_FULL))
+	       rtcache_table_evict(c))
 		;
 	rcu_read_unlock();
 	return 0;

@@ -10,11 +10,8 @@
 struct rtcache_table *rtcache_table_new(u32 buckets);
 void rtcache_table_free(struct rtcache_table *t);
 
-/*
- * Remove the least recently used entry of the next set that has any, but of no more than @sets sets.
- * Returns whether one was removed.
- */
-bool rtcache_table_evict(struct rtcache *c, u32 sets, enum rtcache_stat why);
+/* Remove the least recently used entry of the next set that has any. Returns whether there was one. */
+bool rtcache_table_evict(struct rtcache *c);
 
 /* Remove those of the next @sets sets that were not used for longer than @idle. */
 void rtcache_table_sweep(struct rtcache *c, u32 sets, u32 now, u32 idle);

@@ -126,8 +126,6 @@ struct rtcache_cpu {
 
 struct rtcache_ops {
 	void (*release)(void *obj);
-	/* May be NULL: the entry has left the table; lookups may still see it. */
-	void (*unlinked)(const struct rtcache_entry *e);
 };
 
 /* Times are in the unit of @now. */

@@ -70,8 +70,6 @@ static void slot_remove(struct rtcache *c, struct rtcache_set *set, unsigned int
 	rtcache_rmap_del(e->links);
 	atomic_dec(&c->count);
 	rtcache_count(c, why);
-	if (c->ops->unlinked)
-		c->ops->unlinked(e);
 	c->ops->release(e->obj);
 	rtcache_entry_put(e);
 }
@@ -209,7 +207,7 @@ int rtcache_insert(struct rtcache *c, const struct rtcache_key *key, u64 hash,
 		ret = try_insert(c, e, v->gateway);
 	/* A place that was made elsewhere may be somebody else's before it is ours. */
 	for (int i = 0; ret == -ENOSPC && i < TABLE_TRIES; i++) {
-		rtcache_table_evict(c, U32_MAX, RTCACHE_EVICTED_FULL);
+		rtcache_table_evict(c);
 		ret = try_insert(c, e, v->gateway);
 	}
 	if (ret && e)
@@ -237,14 +235,12 @@ void rtcache_remove(struct rtcache *c, struct rtcache_entry *e, enum rtcache_sta
 	write_unlock_bh(&lock->lock);
 }
 
-bool rtcache_table_evict(struct rtcache *c, u32 sets, enum rtcache_stat why)
+bool rtcache_table_evict(struct rtcache *c)
 {
 	struct rtcache_table *t = rcu_dereference(c->table);
 	bool done = false;
 
-	if (sets > t->mask + 1)
-		sets = (u32)(t->mask + 1);
-	while (sets-- && !done) {
+	for (u64 i = 0; i <= t->mask && !done; i++) {
 		u64 at = (u32)atomic_inc_return(&c->hand) & t->mask;
 		struct rtcache_set *set = &t->sets[at];
 		struct rtcache_lock *lock = rtcache_lock_of(t, at);
@@ -256,7 +252,7 @@ bool rtcache_table_evict(struct rtcache *c, u32 sets, enum rtcache_stat why)
 		oldest = slot_oldest(set);
 		done = oldest < RTCACHE_WAYS;
 		if (done)
-			slot_remove(c, set, oldest, why);
+			slot_remove(c, set, oldest, RTCACHE_EVICTED_FULL);
 		write_unlock_bh(&lock->lock);
 	}
 	return done;

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "lib/err.h"
+#include "rtcache/user/switches.h"
 #include "rtcache/user/tables.h"
 
 enum { BENCH_ROUNDS = 5, BENCH_CHUNK = 1024, BENCH_TABLES = 3 };
@@ -196,26 +197,15 @@ static uint32_t *make_order(const struct bench_options *o)
 	return order;
 }
 
-static int set_axes(struct bench_options *o, struct err *err)
-{
-	struct rtcache_axes axes = { .lookup = RTCACHE_LOOKUP_RCU, .refcnt = RTCACHE_REFCNT_NOREF };
-	const char *wrong = o->axes ? rtcache_axes_parse(&axes, o->axes) : NULL;
-
-	if (wrong)
-		return err_set(err, -EINVAL, "%s", wrong);
-	rtcache_axes_apply(&axes);
-	o->axes = o->axes ? o->axes : "lookup=rcu refcnt=noref";
-	return 0;
-}
-
 int bench_run(const struct bench_options *given, struct err *err)
 {
 	struct bench_options o = *given;
 	struct table_keys keys = { .nr = o.keys, .seed = o.seed };
-	int ret = set_axes(&o, err);
+	int ret = switches_set(RTCACHE_REFCNT_NOREF, o.axes, err);
 
 	if (ret)
 		return ret;
+	o.axes = o.axes ? o.axes : "lookup=rcu refcnt=noref";
 	keys.objects = kmalloc(o.keys * sizeof(*keys.objects), GFP_KERNEL);
 	keys.order = make_order(&o);
 	if (!keys.objects || !keys.order)

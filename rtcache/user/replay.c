@@ -7,6 +7,7 @@
 
 #include "lib/err.h"
 #include "rtcache/core/trace.h"
+#include "rtcache/user/switches.h"
 
 static void print(void *arg, const char *line)
 {
@@ -14,26 +15,15 @@ static void print(void *arg, const char *line)
 	fputs(line, stdout);
 }
 
-static int set_axes(const char *text, struct err *err)
-{
-	struct rtcache_axes axes = { .lookup = RTCACHE_LOOKUP_RCU };
-	const char *wrong = rtcache_axes_parse(&axes, text);
-
-	if (wrong)
-		return err_set(err, -EINVAL, "%s", wrong);
-	rtcache_axes_apply(&axes);
-	return 0;
-}
-
 static int replay(FILE *f, const char *path, struct err *err)
 {
 	struct rtcache_trace t = { 0 };
 	char line[256];
-	int ret = set_axes("", err);
+	int ret = switches_set(RTCACHE_REFCNT_SHARED, NULL, err);
 
 	for (unsigned long nr = 1; !ret && fgets(line, sizeof(line), f); nr++) {
 		if (nr == 1 && !strncmp(line, "axes ", 5)) {
-			ret = set_axes(line + 5, err);
+			ret = switches_set(RTCACHE_REFCNT_SHARED, line + 5, err);
 			continue;
 		}
 		ret = rtcache_trace_line(&t, line);

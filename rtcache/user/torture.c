@@ -12,6 +12,7 @@
 
 #include "lib/err.h"
 #include "rtcache/core/rtcache.h"
+#include "rtcache/user/switches.h"
 
 enum {
 	TORTURE_MAX_SIZE = 3000,
@@ -365,17 +366,6 @@ static int torture_cache(struct world *w, struct err *err)
 	return ret;
 }
 
-static int set_axes(const char *text, struct err *err)
-{
-	struct rtcache_axes axes = { .lookup = RTCACHE_LOOKUP_RCU };
-	const char *wrong = text ? rtcache_axes_parse(&axes, text) : NULL;
-
-	if (wrong)
-		return err_set(err, -EINVAL, "%s", wrong);
-	rtcache_axes_apply(&axes);
-	return 0;
-}
-
 int torture_run(const struct torture_options *o, struct torture_result *r, struct err *err)
 {
 	struct world w = { .options = o, .result = r, .clock = 1,
@@ -383,7 +373,7 @@ int torture_run(const struct torture_options *o, struct torture_result *r, struc
 				       .gc_thresh = TORTURE_MAX_SIZE / 2, .gc_elasticity = RTCACHE_WAYS,
 				       .gc_timeout = 100, .gc_min_interval = 2 } };
 	long before = shim_allocated();
-	int ret = set_axes(o->axes, err);
+	int ret = switches_set(RTCACHE_REFCNT_SHARED, o->axes, err);
 
 	if (ret)
 		return ret;
